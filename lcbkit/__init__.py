@@ -1,0 +1,93 @@
+"""Experiments with teams of LLM agents on LiveCodeBench, from a notebook.
+
+Every public name is loaded when it is first used, so `import lcbkit` costs almost nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lcbkit.dataset import eval_ids, load_problems, splits
+    from lcbkit.errors import LcbkitError
+    from lcbkit.evaluation import aevaluate, evaluate
+    from lcbkit.extract import extract_code
+    from lcbkit.judging.pool import iter_judge, judge, judge_many, run_python
+    from lcbkit.judging.report import Execution, Report, TestResult, Verdict
+    from lcbkit.judging.sandbox import sandbox_status
+    from lcbkit.models import get_model
+    from lcbkit.problems import Problem, ProblemSet, TestCase
+    from lcbkit.prompts import build_prompt
+    from lcbkit.results import Run, load_run
+    from lcbkit.topologies.team import Team, TeamAnswer, build_team
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Execution": "judging.report",
+    "LcbkitError": "errors",
+    "Problem": "problems",
+    "ProblemSet": "problems",
+    "Report": "judging.report",
+    "Run": "results",
+    "Team": "topologies.team",
+    "TeamAnswer": "topologies.team",
+    "TestCase": "problems",
+    "TestResult": "judging.report",
+    "Verdict": "judging.report",
+    "aevaluate": "evaluation",
+    "build_prompt": "prompts",
+    "build_team": "topologies.team",
+    "eval_ids": "dataset",
+    "evaluate": "evaluation",
+    "extract_code": "extract",
+    "get_model": "models",
+    "iter_judge": "judging.pool",
+    "judge": "judging.pool",
+    "judge_many": "judging.pool",
+    "load_problems": "dataset",
+    "load_run": "results",
+    "run_python": "judging.pool",
+    "sandbox_status": "judging.sandbox",
+    "splits": "dataset",
+}
+
+__all__ = [  # noqa: PLE0604, RUF100
+    "Execution",
+    "LcbkitError",
+    "Problem",
+    "ProblemSet",
+    "Report",
+    "Run",
+    "Team",
+    "TeamAnswer",
+    "TestCase",
+    "TestResult",
+    "Verdict",
+    "aevaluate",
+    "build_prompt",
+    "build_team",
+    "eval_ids",
+    "evaluate",
+    "extract_code",
+    "get_model",
+    "iter_judge",
+    "judge",
+    "judge_many",
+    "load_problems",
+    "load_run",
+    "run_python",
+    "sandbox_status",
+    "splits",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'lcbkit' has no attribute {name!r}")
+    value = getattr(import_module(f"lcbkit.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

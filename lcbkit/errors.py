@@ -1,0 +1,61 @@
+"""What can go wrong by a user's hand or a missing thing: one class per case a caller may handle apart."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+__all__ = [
+    "DatasetError",
+    "LcbkitError",
+    "ModelError",
+    "NothingToDoError",
+    "RecordingError",
+    "RunFolderError",
+    "SandboxError",
+    "UnknownProblemError",
+]
+
+
+class LcbkitError(Exception):
+    """A mistake or a missing thing; its text is one sentence with the cause and the next step.
+
+    The command line prints that text alone, without a traceback, and exits with `exit_code`.
+    """
+
+    exit_code = 2
+
+
+class DatasetError(LcbkitError):
+    """Problems that cannot be read: no network, no such file or release, a broken or wrongly shaped row."""
+
+
+class UnknownProblemError(LcbkitError):
+    """An id that the loaded problems do not hold."""
+
+    def __init__(self, problem_id: str, known: Sequence[str]) -> None:
+        self.problem_id = problem_id
+        near = ", ".join(get_close_matches(problem_id, known)) or "nothing close"
+        super().__init__(
+            f"no problem {problem_id!r} (near: {near}); `lcb problems` lists all {len(known)} of this source"
+        )
+
+
+class NothingToDoError(LcbkitError):
+    """The filters match no problem."""
+
+    exit_code = 1
+
+
+class ModelError(LcbkitError):
+    """A chat model that cannot be had: no such name, no key, a missing package, no server."""
+
+
+class RecordingError(LcbkitError):
+    """A request that the recording does not hold, or a recording that cannot be read."""
+
+
+class RunFolderError(LcbkitError):
+    """A results folder that cannot be used: another configuration, not writable, not a run."""
+
+
+class SandboxError(LcbkitError):
+    """The confinement that was asked for is not available here."""

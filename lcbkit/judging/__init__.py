@@ -1,0 +1,1 @@
+"""Verdicts for programs that nobody trusts."""

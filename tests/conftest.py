@@ -1,0 +1,24 @@
+"""What every test may ask for."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Real material kept outside the project: problems, programs with known verdicts, model outputs."""
+    folder = Path(os.environ.get("LCB_SHARED", ROOT.parent / "shared"))
+    if not (folder / "data").is_dir():
+        pytest.skip("the shared material (LCB_SHARED, or ../shared beside the checkout) is not here")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test depends on what the developer's shell happens to set."""
+    for name in ("LCB_DATASET", "LCB_CACHE", "LCB_SANDBOX", "MODEL_ID", "OPENAI_BASE_URL", "VLLM_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
