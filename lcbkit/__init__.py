@@ -51,7 +51,7 @@ _HOME = {
     "splits": "dataset",
 }
 
-__all__ = [  # noqa: PLE0604, RUF100
+__all__ = [
     "Execution",
     "LcbkitError",
     "Problem",

@@ -18,7 +18,9 @@ _PACKAGE = Path(__file__).parent
 def _clone_data() -> Path | None:
     """`data_cache/` when the package runs from a clone, else None."""
     root = _PACKAGE.parent
-    return root / "data_cache" if (root / "pyproject.toml").exists() and (root / "data_cache").is_dir() else None
+    return (
+        root / "data_cache" if (root / "pyproject.toml").exists() and (root / "data_cache").is_dir() else None
+    )
 
 
 def shipped_folder(name: str) -> Path:

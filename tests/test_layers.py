@@ -1,0 +1,71 @@
+"""Imports point to a lower floor only, never sideways or up, and always by absolute name."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+PACKAGE = ROOT / "lcbkit"
+FLOORS = [
+    {"errors", "html", "waiting"},
+    {"storage"},
+    {"problems", "extract", "models"},
+    {"dataset", "prompts", "judging"},
+    {"topologies", "results"},
+    {"evaluation"},
+    {"plots", "widgets", "optimizers"},
+    {"cli"},
+]
+FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
+# Inside a folder only these import their siblings; the others are values or stand alone.
+WORKERS_OF_A_FOLDER = {"judging": {"pool"}, "topologies": {"team", "single"}}
+
+
+def modules() -> list[Path]:
+    return sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py")
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Dotted names of ours that a file imports, wherever in the file; main blocks are exempt."""
+    tree = ast.parse(path.read_text())
+    exempt = {
+        id(inner)
+        for node in tree.body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'"
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if id(node) in exempt:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.startswith("lcbkit"))
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name}, line {node.lineno}: a relative import"
+            if node.module and node.module.startswith("lcbkit"):
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_down(path: Path) -> None:
+    own = path.relative_to(PACKAGE).with_suffix("").parts
+    for name in imported(path):
+        there = name.split(".")[1:]
+        if there[0] == "__version__":
+            continue
+        assert there[0] in FLOOR, f"{path.name} imports {name}, which stands on no floor"
+        if there[0] == own[0] and len(own) > 1:
+            assert own[1] in WORKERS_OF_A_FOLDER[own[0]], f"{'/'.join(own)} imports its sibling {name}"
+        else:
+            assert FLOOR[there[0]] < FLOOR[own[0]], f"{'/'.join(own)} imports {name}, which is not below it"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_file_holds_more_than_400_lines(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= 400
+
+
+def test_the_worker_needs_the_standard_library_only() -> None:
+    assert not list(imported(PACKAGE / "judging" / "worker.py"))
