@@ -1,9 +1,11 @@
 """What every test may ask for."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from scripted_endpoint import ScriptedEndpoint
 
 ROOT = Path(__file__).parent.parent
 
@@ -17,8 +19,18 @@ def shared() -> Path:
     return folder
 
 
+@pytest.fixture
+def endpoint() -> Iterator[ScriptedEndpoint]:
+    """A real OpenAI-compatible server on loopback; set `endpoint.script` (see tests/scripted_endpoint.py)."""
+    with ScriptedEndpoint() as server:
+        yield server
+
+
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test depends on what the developer's shell happens to set."""
-    for name in ("LCB_DATASET", "LCB_CACHE", "LCB_SANDBOX", "MODEL_ID", "OPENAI_BASE_URL", "VLLM_BASE_URL"):
+    for name in (
+        *("LCB_DATASET", "LCB_CACHE", "LCB_SANDBOX", "MODEL_ID"),
+        *("OPENAI_BASE_URL", "OPENAI_API_BASE", "OPENAI_API_KEY", "VLLM_BASE_URL", "VLLM_API_KEY"),
+    ):
         monkeypatch.delenv(name, raising=False)
