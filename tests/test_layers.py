@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 
 PACKAGE = ROOT / "lcbkit"
 FLOORS = [
-    {"errors", "html", "waiting"},
+    {"difference", "errors", "html", "text", "waiting"},
     {"storage"},
     {"problems", "extract", "models"},
     {"dataset", "prompts", "judging"},

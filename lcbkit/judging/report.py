@@ -1,9 +1,20 @@
-"""What the judge says of one submission: a verdict for each test case, and what a free run of a program gave."""
+"""What the judge says of one submission: a verdict for each test case, and what a free run of a program gave.
 
-from collections.abc import Mapping
+Each value shows itself: `str` is what the terminal prints, `_repr_html_` what a notebook shows.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from html import escape
+from itertools import groupby
+from json import loads
 from typing import Any
+
+from lcbkit.difference import first_difference
+from lcbkit.html import badge, chip, columns, details, pre
+from lcbkit.text import block, ending, last_error, last_line, one_line, size
 
 __all__ = ["Execution", "Report", "TestResult", "Verdict"]
 
@@ -22,12 +33,33 @@ class Verdict(StrEnum):
     INTERNAL_ERROR = "internal_error"
     """The judge failed; says nothing about the submission."""
 
+    @property
+    def words(self) -> str:
+        """The verdict as a reader sees it."""
+        return self.value.replace("_", " ")
+
+
+_SIGNS = {
+    Verdict.PASSED: ("✓", "good"),
+    Verdict.WRONG_ANSWER: ("✗", "bad"),
+    Verdict.RUNTIME_ERROR: ("!", "bad"),
+    Verdict.TIME_LIMIT: ("T", "bad"),
+    Verdict.MEMORY_LIMIT: ("M", "bad"),
+    Verdict.OUTPUT_LIMIT: ("O", "bad"),
+    Verdict.BAD_TEST: ("?", "warn"),
+    Verdict.INTERNAL_ERROR: ("?", "warn"),
+}
+_Marked = tuple[str, tuple[int, int] | None]
+_QUIET_RUN = 30  # more passed tests in a row than this are one line in the terminal
+_OTHER_FAILURES = 10  # failures after the first that a notebook can open
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestResult:
     """How a submission did on one test case.
 
-    Texts longer than the judge keeps are cut in the middle, with a line that says how many characters are missing.
+    Texts longer than the judge keeps are cut in the middle, with a line that says how many characters are
+    missing.
 
     Attributes:
         index: the test's place in the list that was judged, from 0.
@@ -64,12 +96,52 @@ class TestResult:
         """Whether the verdict is `passed`."""
         return self.verdict is Verdict.PASSED
 
+    @property
+    def reason(self) -> str:
+        """Why the test did not pass, in a few words; empty when it did."""
+        match self.verdict:
+            case Verdict.PASSED:
+                return ""
+            case Verdict.WRONG_ANSWER:
+                return _place(self)
+            case Verdict.RUNTIME_ERROR:
+                return last_error(self.stderr) or ending(self.exit_code, self.signal)
+            case Verdict.TIME_LIMIT:
+                return f"{self.cpu_seconds:.2f} s of processor time, {self.wall_seconds:.2f} s elapsed"
+            case Verdict.MEMORY_LIMIT:
+                return last_error(self.stderr) or f"{size(self.memory_bytes)} in use"
+            case _:
+                return last_line(self.stderr)
+
+    def __repr__(self) -> str:
+        return f"<TestResult {self.index}: {self.verdict.words}, {self.wall_seconds:.2f} s>"
+
+    def __str__(self) -> str:
+        (expected, wanted_mark), (actual, mark) = _compared(self)
+        parts = [
+            f"results[{self.index}] {_claim(self)}",
+            block("input", self.input),
+            block("expected", expected, wanted_mark),
+            block("actual", actual, mark),
+        ]
+        if self.stderr.strip():
+            parts.append(block("stderr", self.stderr, tail=True))
+        return "\n".join([*parts, f"  {_cost(self)}"])
+
+    def _repr_html_(self) -> str:
+        sign, tone = _SIGNS[self.verdict]
+        return (
+            f"<div>{badge(f'{sign} results[{self.index}] {self.verdict.words}', tone)} "
+            f"{escape(one_line(self.reason, 200))}{_evidence(self)}</div>"
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """What the judge found for one submission: the results in test order.
 
-    With `stop_on_failure` the tests after the first failure were not run and have no result; `total` still counts them.
+    With `stop_on_failure` the tests after the first failure were not run and have no result; `total` still
+    counts them.
 
     Attributes:
         problem_id: the problem that was judged.
@@ -100,6 +172,50 @@ class Report:
     def first_failure(self) -> TestResult | None:
         """The first result that did not pass, or None."""
         return next((result for result in self.results if not result.passed), None)
+
+    def __repr__(self) -> str:
+        return f"<Report {self._headline()}>"
+
+    def __str__(self) -> str:
+        lines = [self._headline(), *_test_lines(self.results)]
+        if missing := self.total - len(self.results):
+            lines.append(f"  {missing} not run")
+        if failure := self.first_failure:
+            lines += ["", str(failure)]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        failures = [result for result in self.results if not result.passed]
+        chips = [_chip(result) for result in self.results]
+        chips += [chip(f"{index} ·", title="not run") for index in range(len(self.results), self.total)]
+        shown = failures[: 1 + _OTHER_FAILURES]
+        parts = [
+            f'<div style="margin-bottom:.4em">{badge(*self._badge())} {escape(self._count())}</div>',
+            f'<div style="display:flex;flex-wrap:wrap;gap:3px">{"".join(chips)}</div>',
+            *(_folded(result, opened=result is failures[0]) for result in shown),
+        ]
+        if len(failures) > len(shown):
+            parts.append(f"<div>and {len(failures) - len(shown)} more that did not pass</div>")
+        return f'<div style="max-width:72em">{"".join(parts)}</div>'
+
+    def _badge(self) -> tuple[str, str]:
+        if self.first_failure:
+            sign, tone = _SIGNS[self.first_failure.verdict]
+            return f"{sign} {self.first_failure.verdict.words}", tone
+        return ("✓ passed", "good") if self.passed else ("no test", "warn")
+
+    def _headline(self) -> str:
+        if failure := self.first_failure:
+            return f"{self._count()}, first failure results[{failure.index}] ({failure.verdict.words})"
+        return self._count()
+
+    def _count(self) -> str:
+        count = f"{self.problem_id}: {self.pass_count} of {self.total} tests passed"
+        if not self.results:
+            return count
+        seconds = max(result.cpu_seconds for result in self.results)
+        memory = max(result.memory_bytes for result in self.results)
+        return f"{count} (slowest {seconds:.2f} s, largest {size(memory)})"
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain JSON values."""
@@ -141,3 +257,96 @@ class Execution:
     wall_seconds: float
     cpu_seconds: float
     memory_bytes: int
+
+    def __repr__(self) -> str:
+        return f"<Execution {self._headline()}>"
+
+    def __str__(self) -> str:
+        parts = [block("stdout", self.stdout), block("stderr", self.stderr, tail=True)]
+        return "\n".join([self._headline(), *parts])
+
+    def _repr_html_(self) -> str:
+        tone = "good" if self.exit_code == 0 and not self.timed_out else "bad"
+        streams = [(name, text) for name, text in (("stdout", self.stdout), ("stderr", self.stderr)) if text]
+        boxes = columns((name, pre(text)) for name, text in streams) if streams else "<div>no output</div>"
+        return f'<div style="max-width:72em">{badge(self._headline(), tone)}{boxes}</div>'
+
+    def _headline(self) -> str:
+        end = "time limit" if self.timed_out else ending(self.exit_code, self.signal)
+        return f"{end}, {_cost(self)}"
+
+
+def _claim(result: TestResult) -> str:
+    return (
+        f"{result.verdict.words}: {one_line(result.reason, 200)}" if result.reason else result.verdict.words
+    )
+
+
+def _cost(outcome: TestResult | Execution) -> str:
+    return (
+        f"{outcome.cpu_seconds:.2f} s of processor time, {outcome.wall_seconds:.2f} s elapsed, "
+        f"{size(outcome.memory_bytes)}"
+    )
+
+
+def _compared(result: TestResult) -> tuple[_Marked, _Marked]:
+    """Expected and actual, written alike, each with the place where a wrong answer first differs."""
+    expected, actual = result.expected, result.actual
+    if result.mode == "functional":
+        # It expects JSON, its result is shown as Python; what is cut, too deep or too long stays as stored.
+        with suppress(ValueError, RecursionError):
+            expected = repr(loads(expected))
+    if result.verdict is Verdict.WRONG_ANSWER and (place := first_difference(expected, actual)):
+        return (expected, place.expected), (actual, place.actual)
+    return (expected, None), (actual, None)
+
+
+def _place(result: TestResult) -> str:
+    (expected, wanted_mark), (actual, mark) = _compared(result)
+    if wanted_mark is None or mark is None:
+        return last_line(result.stderr)
+    line = actual.count("\n", 0, mark[0]) + 1
+    column = mark[0] - actual.rfind("\n", 0, mark[0])
+    place = f"character {column}" if result.mode == "functional" else f"line {line}, column {column}"
+    wanted, found = (
+        one_line(text[start:end], 40) for text, (start, end) in ((expected, wanted_mark), (actual, mark))
+    )
+    return f"{place}: expected {wanted or 'the end'}, got {found or 'nothing more'}"
+
+
+def _test_lines(results: tuple[TestResult, ...]) -> Iterator[str]:
+    for passed, group in groupby(results, key=lambda result: result.passed):
+        run = list(group)
+        if passed and len(run) > _QUIET_RUN:
+            yield f"  [{run[0].index}] to [{run[-1].index}] passed"
+            continue
+        for result in run:
+            cost = f"{result.cpu_seconds:6.2f} s {size(result.memory_bytes):>9}"
+            line = (
+                f"  {f'[{result.index}]':<6}{result.verdict.words:<15}{cost}  {one_line(result.reason, 60)}"
+            )
+            yield line.rstrip()
+
+
+def _chip(result: TestResult) -> str:
+    sign, tone = _SIGNS[result.verdict]
+    return chip(
+        f"{result.index} {sign}", tone, title=f"results[{result.index}] {_claim(result)}; {_cost(result)}"
+    )
+
+
+def _folded(result: TestResult, *, opened: bool) -> str:
+    sign, tone = _SIGNS[result.verdict]
+    summary = f"{badge(f'{sign} results[{result.index}]', tone)} {escape(_claim(result))}"
+    return details(summary, _evidence(result), opened=opened)
+
+
+def _evidence(result: TestResult) -> str:
+    (expected, wanted_mark), (actual, mark) = _compared(result)
+    boxes = [
+        ("input", pre(result.input, 2_000)),
+        ("expected", pre(expected, 2_000, mark=wanted_mark)),
+        ("actual", pre(actual, 2_000, mark=mark)),
+    ]
+    errors = columns([("stderr", pre(result.stderr, 2_000))]) if result.stderr.strip() else ""
+    return columns(boxes) + errors + f'<div style="font-size:11px">{escape(_cost(result))}</div>'
