@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 __all__ = [
+    "BadValueError",
     "DatasetError",
     "LcbkitError",
     "ModelError",
@@ -12,6 +13,7 @@ __all__ = [
     "RunFolderError",
     "SandboxError",
     "UnknownProblemError",
+    "UnusableTestsError",
 ]
 
 
@@ -24,8 +26,16 @@ class LcbkitError(Exception):
     exit_code = 2
 
 
+class BadValueError(LcbkitError, ValueError):
+    """An argument outside of what is allowed; the text lists what is."""
+
+
 class DatasetError(LcbkitError):
     """Problems that cannot be read: no network, no such file or release, a broken or wrongly shaped row."""
+
+
+class UnusableTestsError(DatasetError):
+    """A row whose tests are missing or cannot be decoded; loading a whole source skips and names it."""
 
 
 class UnknownProblemError(LcbkitError):

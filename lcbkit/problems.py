@@ -1,9 +1,24 @@
 """Problems and sets of problems: the values that everything else works on."""
 
-from collections.abc import Callable, Iterator, Sequence
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Literal
+from datetime import date, datetime
+from html import escape
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
+
+from lcbkit import html
+from lcbkit.decoding import count_tests, decode_tests
+from lcbkit.errors import DatasetError, UnknownProblemError
+from lcbkit.known_ids import errata
+from lcbkit.selection import DIFFICULTIES, PLATFORMS, DateLike, Selection
+from lcbkit.stored import MemoryRow, StoredRow
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["Mode", "Problem", "ProblemSet", "TestCase"]
 
@@ -25,3 +40,329 @@ class TestCase:
     input: str
     output: str
     mode: Mode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Problem:
+    """One programming problem with its public tests; the hidden tests are decoded when asked for.
+
+    Attributes:
+        id: the dataset's `question_id`.
+        title: its title.
+        statement: the text as stored, samples included.
+        platform: `leetcode`, `codeforces` or `atcoder`.
+        difficulty: `easy`, `medium` or `hard`.
+        contest_id: the contest it comes from.
+        contest_date: when that contest began.
+        starter_code: code that a functional program starts from; empty in stdin mode.
+        fn_name: the function or method that functional tests call; None in stdin mode.
+        mode: whether programs read standard input or define a function.
+        public_tests: the samples.
+        hidden_test_count: how many tests score a program.
+        erratum: what LiveCodeBench lists as wrong with the problem, None if nothing.
+        stored: where the row lies.
+    """
+
+    id: str
+    title: str
+    statement: str
+    platform: str
+    difficulty: str
+    contest_id: str
+    contest_date: datetime
+    starter_code: str
+    fn_name: str | None
+    mode: Mode
+    public_tests: tuple[TestCase, ...]
+    hidden_test_count: int
+    erratum: str | None = None
+    stored: StoredRow = field(compare=False)
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> "Problem":
+        """Make a problem of one row in the dataset's schema; decodes its hidden tests once, to count them.
+
+        Raises:
+            UnusableTestsError: when its tests are missing or cannot be decoded.
+            DatasetError: for a wrong schema, an unknown platform or difficulty, functional tests without a
+                function name, or tests that are unsafe to decode.
+        """
+        where = f"problem {row.get('question_id')!r}"
+        count, mode = count_tests(_text(row, "private_test_cases", where), where=where)
+        return cls.from_stored(row, stored=MemoryRow(row), count=count, mode=mode, where=where)
+
+    @classmethod
+    def from_stored(
+        cls, row: Mapping[str, Any], *, stored: StoredRow, count: int, mode: str, where: str
+    ) -> "Problem":
+        """Make a problem whose hidden tests were counted before.
+
+        Args:
+            row: the row; `private_test_cases` is not looked at and may be missing.
+            stored: where the whole row lies.
+            count: how many hidden tests it has.
+            mode: their mode.
+            where: how messages name the row.
+
+        Raises:
+            DatasetError: as `from_row`.
+        """
+        starter = _text(row, "starter_code", where)
+        problem_id = _text(row, "question_id", where)
+        return cls(
+            id=problem_id,
+            title=_text(row, "question_title", where),
+            statement=_text(row, "question_content", where),
+            platform=_word(row, "platform", PLATFORMS, where),
+            difficulty=_word(row, "difficulty", DIFFICULTIES, where),
+            contest_id=_text(row, "contest_id", where),
+            contest_date=_moment(row, where),
+            starter_code=starter,
+            fn_name=_fn_name(row, starter, where) if mode == "functional" else None,
+            mode=cast("Mode", mode),
+            public_tests=_test_cases(_text(row, "public_test_cases", where), where),
+            hidden_test_count=count,
+            erratum=errata().get(problem_id),
+            stored=stored,
+        )
+
+    @property
+    def hidden_tests(self) -> tuple[TestCase, ...]:
+        """The tests that score a program, decoded anew at each call; they may take hundreds of megabytes.
+
+        Raises:
+            DatasetError: when the file that holds them was changed or removed since.
+        """
+        return _test_cases(self.stored.read()["private_test_cases"], f"problem {self.id!r}")
+
+    def to_row(self) -> dict[str, str]:
+        """The problem as one row in the dataset's schema, its hidden tests packed as they are stored."""
+        public = [{"input": t.input, "output": t.output, "testtype": t.mode} for t in self.public_tests]
+        return {
+            "question_title": self.title,
+            "question_content": self.statement,
+            "platform": self.platform,
+            "question_id": self.id,
+            "contest_id": self.contest_id,
+            "contest_date": self.contest_date.isoformat(),
+            "starter_code": self.starter_code,
+            "difficulty": self.difficulty,
+            "public_test_cases": json.dumps(public, ensure_ascii=False),
+            "private_test_cases": self.stored.read()["private_test_cases"],
+            "metadata": json.dumps({"func_name": self.fn_name} if self.fn_name else {}),
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"Problem({self.id!r}, {self.title!r}, {self.platform}, {self.difficulty}, {self.mode}, "
+            f"{self.contest_date.date()}, {self.hidden_test_count} hidden tests)"
+        )
+
+    def _repr_html_(self) -> str:
+        facts = (
+            self.platform,
+            self.difficulty,
+            self.mode,
+            str(self.contest_date.date()),
+            f"{len(self.public_tests)} public and {self.hidden_test_count} hidden tests",
+        )
+        parts = [f"<h4>{escape(self.id)} · {escape(self.title)}</h4><p>{escape(' · '.join(facts))}</p>"]
+        if self.erratum:
+            words = self.erratum.replace("_", " ")
+            parts.append(f"<p>{html.badge(f'listed as defective: {words}', 'warn')}</p>")
+        parts.append(html.pre(self.statement, 20_000))
+        if self.starter_code:
+            parts.append("<p>Starter code</p>" + html.pre(self.starter_code))
+        if self.public_tests:
+            rows = [(html.pre(test.input), html.pre(test.output)) for test in self.public_tests]
+            parts.append(html.table(("input", "expected output"), rows, caption="Public tests"))
+        return "".join(parts)
+
+
+class ProblemSet(Sequence[Problem]):
+    """Problems in the dataset's order; indexes by place, slice or id.
+
+    Attributes:
+        source: where they come from, for people.
+        skipped: for each row that could not be used its id and the reason.
+    """
+
+    def __init__(
+        self, problems: Iterable[Problem], *, source: str, skipped: Mapping[str, str] | None = None
+    ) -> None:
+        self._problems = tuple(problems)
+        self._by_id = {problem.id: problem for problem in self._problems}
+        self.source = source
+        self.skipped: Mapping[str, str] = MappingProxyType(dict(skipped or {}))
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids, in order."""
+        return tuple(problem.id for problem in self._problems)
+
+    @property
+    def digest(self) -> str:
+        """Twelve hexadecimal digits that name these ids in this order."""
+        return hashlib.sha256("\n".join(self.ids).encode()).hexdigest()[:12]
+
+    @property
+    def first_date(self) -> date | None:
+        """The first contest date, None without problems."""
+        return min((problem.contest_date.date() for problem in self._problems), default=None)
+
+    @property
+    def last_date(self) -> date | None:
+        """The last contest date, None without problems."""
+        return max((problem.contest_date.date() for problem in self._problems), default=None)
+
+    def filter(
+        self,
+        *,
+        limit: int | None = None,
+        offset: int = 0,
+        only: str | Iterable[str] | None = None,
+        difficulty: str | Iterable[str] | None = None,
+        platform: str | Iterable[str] | None = None,
+        start_date: DateLike | None = None,
+        end_date: DateLike | None = None,
+        errata: Literal["keep", "drop"] = "keep",
+    ) -> "ProblemSet":
+        """The problems that `load_problems` would have kept with the same arguments.
+
+        Raises:
+            BadValueError: for a value outside of what is allowed.
+            UnknownProblemError: for an id of `only` that is not here.
+        """
+        selection = Selection.parse(
+            limit=limit,
+            offset=offset,
+            only=only,
+            difficulty=difficulty,
+            platform=platform,
+            start_date=start_date,
+            end_date=end_date,
+            errata=errata,
+        )
+        return self._with(selection.take(self._problems, skipped=self.skipped))
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """One line per problem, without statements and tests; source, dates, count and digest in `.attrs`."""
+        import pandas
+
+        lines = [
+            {
+                "id": problem.id,
+                "title": problem.title,
+                "platform": problem.platform,
+                "difficulty": problem.difficulty,
+                "mode": problem.mode,
+                "contest_date": problem.contest_date,
+                "public_tests": len(problem.public_tests),
+                "hidden_tests": problem.hidden_test_count,
+                "erratum": problem.erratum,
+            }
+            for problem in self._problems
+        ]
+        frame = pandas.DataFrame(lines, columns=list(lines[0]) if lines else ["id"])
+        frame.attrs = {
+            "source": self.source,
+            "first_date": str(self.first_date),
+            "last_date": str(self.last_date),
+            "count": len(self),
+            "digest": self.digest,
+        }
+        return frame
+
+    def __len__(self) -> int:
+        return len(self._problems)
+
+    def __iter__(self) -> Iterator[Problem]:
+        return iter(self._problems)
+
+    def __contains__(self, item: object) -> bool:
+        return item in self._by_id if isinstance(item, str) else item in self._problems
+
+    @overload
+    def __getitem__(self, key: int | str) -> Problem: ...
+    @overload
+    def __getitem__(self, key: slice) -> "ProblemSet": ...
+    def __getitem__(self, key: int | str | slice) -> "Problem | ProblemSet":
+        if isinstance(key, slice):
+            return self._with(self._problems[key])
+        if not isinstance(key, str):
+            return self._problems[key]
+        if key not in self._by_id:
+            raise UnknownProblemError(key, self.ids)
+        return self._by_id[key]
+
+    def _with(self, problems: Iterable[Problem]) -> "ProblemSet":
+        return ProblemSet(problems, source=self.source, skipped=self.skipped)
+
+
+def _text(row: Mapping[str, Any], name: str, where: str) -> str:
+    value = row.get(name)
+    if not isinstance(value, str):
+        state = f"is {type(value).__name__}" if name in row else "is missing"
+        raise DatasetError(f"{where}: field {name!r} {state}, not text; is this LiveCodeBench's row schema?")
+    return value
+
+
+def _word(row: Mapping[str, Any], name: str, allowed: tuple[str, ...], where: str) -> str:
+    value = _text(row, name, where)
+    if value not in allowed:
+        raise DatasetError(f"{where}: {name} is {value!r}; allowed: {', '.join(allowed)}; correct the row")
+    return value
+
+
+def _moment(row: Mapping[str, Any], where: str) -> datetime:
+    """The contest date; readers of JSON and Parquet may have made a datetime of its text."""
+    value = row.get("contest_date")
+    if isinstance(value, datetime):
+        return value
+    try:
+        return datetime.fromisoformat(_text(row, "contest_date", where))
+    except ValueError:
+        raise DatasetError(
+            f"{where}: contest_date is {value!r}; it must be ISO text, as 2024-05-01T20:00:00"
+        ) from None
+
+
+def _test_cases(text: str, where: str) -> tuple[TestCase, ...]:
+    return tuple(
+        TestCase(input=test["input"], output=test["output"], mode=cast("Mode", test["testtype"]))
+        for test in decode_tests(text, where=where)
+    )
+
+
+def _fn_name(row: Mapping[str, Any], starter: str, where: str) -> str:
+    """The name that functional tests call, from the metadata, else from the starter code."""
+    text = _text(row, "metadata", where)
+    try:
+        metadata = json.loads(text or "{}")
+    except ValueError:
+        raise DatasetError(f"{where}: its metadata is not JSON: {text[:80]!r}; correct the row") from None
+    name = metadata.get("func_name") if isinstance(metadata, dict) else None
+    name = name or _defined_name(starter)
+    if not isinstance(name, str) or not name.isidentifier():
+        raise DatasetError(
+            f"{where}: its tests call a function, but neither metadata.func_name nor the starter code names "
+            "one; correct the row"
+        )
+    return name
+
+
+def _defined_name(starter: str) -> str | None:
+    """The first method of class Solution, else the first function at top level."""
+    methods: list[str] = []
+    functions: list[str] = []
+    inside = False
+    for line in starter.splitlines():
+        if found := re.match(r"class\s+(\w+)", line):
+            inside = found[1] == "Solution"
+        elif found := re.match(r"(\s*)(?:async\s+)?def\s+([A-Za-z]\w*)", line):
+            inside = inside and bool(found[1])
+            if inside:
+                methods.append(found[2])
+            elif not found[1]:
+                functions.append(found[2])
+    return next(iter(methods or functions), None)

@@ -11,8 +11,8 @@ from tests.conftest import ROOT
 PACKAGE = ROOT / "lcbkit"
 FLOORS = [
     {"difference", "errors", "html", "text", "waiting"},
-    {"storage"},
-    {"problems", "extract", "models"},
+    {"decoding", "known_ids", "selection", "storage", "stored"},
+    {"problems", "rows", "hub", "extract", "models"},
     {"dataset", "prompts", "judging"},
     {"topologies", "results"},
     {"evaluation"},
