@@ -1,7 +1,9 @@
 """Cache folders, atomic writes, and JSON lines that survive a torn last line."""
 
 import contextlib
+import fcntl
 import json
+import logging
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,8 +12,18 @@ from typing import Any
 
 from lcbkit.errors import LcbkitError
 
-__all__ = ["append_jsonl", "cache_folder", "read_jsonl", "shipped_folder", "write_atomic", "write_json"]
+__all__ = [
+    "append_jsonl",
+    "cache_folder",
+    "locked",
+    "read_json",
+    "read_jsonl",
+    "shipped_folder",
+    "write_atomic",
+    "write_json",
+]
 
+_log = logging.getLogger(__name__)
 _PACKAGE = Path(__file__).parent
 
 
@@ -24,7 +36,7 @@ def _clone_data() -> Path | None:
 
 
 def shipped_folder(name: str) -> Path:
-    """Where a shipped folder lies: `sample` or `recordings`; beside a clone's package, inside an installed one."""
+    """Where the folder `sample` or `recordings` lies: beside a clone's package, inside an installed one."""
     clone = _clone_data()
     return (clone or _PACKAGE / "shipped") / name
 
@@ -44,6 +56,23 @@ def cache_folder(cache_dir: str | os.PathLike[str] | None = None) -> Path:
     from platformdirs import user_cache_path
 
     return user_cache_path("lcbkit")
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock file against other threads and processes; it ends with its holder, however that ends.
+
+    Raises:
+        OSError: when the lock file cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _log.warning("waiting for another reader that holds %s", path)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def write_atomic(path: Path, data: bytes | str) -> None:
@@ -73,15 +102,29 @@ def write_json(path: Path, value: Any) -> None:
     write_atomic(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
+def read_json(path: Path) -> Any:
+    """The value in a JSON file.
+
+    Raises:
+        LcbkitError: names a file that is not valid JSON.
+        OSError: when it cannot be read.
+    """
+    try:
+        return json.loads(path.read_bytes())
+    except ValueError:
+        raise LcbkitError(f"{path} is not valid JSON (cut off or damaged); restore or remove it") from None
+
+
 def append_jsonl(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
     """Append one line per record in a single write, on disk when the call returns.
 
-    A torn last line (a crash in an earlier write) is cut off first, so that it cannot swallow the new one.
+    A torn last line (a crash in an earlier write) is cut off first, so that it cannot swallow the new one;
+    one that lacks only its line end gets it.
     """
     lines = b"".join(_line(record) for record in records)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab+") as file:
-        _cut_torn_line(file)
+        _end_last_line(file)
         file.write(lines)
         file.flush()
         os.fsync(file.fileno())
@@ -94,9 +137,8 @@ def _line(record: Mapping[str, Any]) -> bytes:
         return json.dumps(record).encode() + b"\n"
 
 
-def _cut_torn_line(file: Any) -> None:
-    size = file.seek(0, os.SEEK_END)
-    end = size
+def _end_last_line(file: Any) -> None:
+    end = size = file.seek(0, os.SEEK_END)
     while end > 0:
         start = max(0, end - 65_536)
         file.seek(start)
@@ -105,9 +147,16 @@ def _cut_torn_line(file: Any) -> None:
             end = start + newline + 1
             break
         end = start
-    if end != size:
+    if end == size:
+        return
+    file.seek(end)
+    try:
+        json.loads(file.read())  # a cut object never parses
+    except ValueError:
         file.truncate(end)
         file.seek(0, os.SEEK_END)
+    else:
+        file.write(b"\n")
 
 
 def read_jsonl(path: Path, *, torn_ok: bool = False) -> Iterator[dict[str, Any]]:

@@ -10,11 +10,12 @@ from tests.conftest import ROOT
 
 PACKAGE = ROOT / "lcbkit"
 FLOORS = [
-    {"difference", "errors", "html", "text", "waiting"},
-    {"decoding", "known_ids", "selection", "storage", "stored"},
-    {"problems", "rows", "hub", "extract", "models"},
-    {"dataset", "prompts", "judging"},
-    {"topologies", "results"},
+    {"difference", "errors", "estimates", "html", "text", "waiting"},
+    {"decoding", "known_ids", "records", "selection", "storage", "stored"},
+    {"problems", "rows", "hub", "extract", "models", "lcb_files", "scores"},
+    {"dataset", "prompts", "judging", "run_folder", "run_progress"},
+    {"topologies", "results", "run_config"},
+    {"run_records"},
     {"evaluation"},
     {"plots", "widgets", "optimizers"},
     {"cli"},

@@ -1,0 +1,167 @@
+import csv
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from lcbkit.errors import RunFolderError
+from lcbkit.records import Record, Status
+from lcbkit.results import Run, compare, load_run
+
+# The table of the leaderboard's README: passed / problems of o1-mini and o1-preview.
+LEADERBOARD = {
+    "all": ((602, 880), (489, 880)),
+    "easy": ((265, 279), (263, 279)),
+    "medium": ((243, 331), (188, 331)),
+    "hard": ((94, 270), (38, 270)),
+    "leetcode": ((287, 381), (279, 381)),
+    "atcoder": ((308, 490), (206, 490)),
+    "codeforces": ((7, 9), (4, 9)),
+}
+FIRST_50 = {
+    "all": ((40, 50), (42, 50)),
+    "easy": ((18, 18), (17, 18)),
+    "medium": ((16, 23), (21, 23)),
+    "hard": ((6, 9), (4, 9)),
+    "leetcode": ((33, 41), (38, 41)),
+    "atcoder": ((0, 0), (0, 0)),
+    "codeforces": ((7, 9), (4, 9)),
+}
+
+
+def leaderboard(shared: Path, model: str, rows: int | None = None) -> Run:
+    frame = pd.read_csv(shared / "data/leaderboard/o1_880.csv", nrows=rows)
+    return Run.from_frame(frame.rename(columns={model: "em"}), config={"label": model})
+
+
+@pytest.mark.parametrize(("rows", "expected"), [(None, LEADERBOARD), (50, FIRST_50)])
+@pytest.mark.parametrize("column", [0, 1])
+def test_scores_equal_the_leaderboards(
+    shared: Path, rows: int | None, expected: dict[str, tuple[tuple[int, int], ...]], column: int
+) -> None:
+    run = leaderboard(shared, ("o1mini_pass", "o1preview_pass")[column], rows)
+    found = {name: (score.passed, score.scored) for name, score in run.summary().rows()}
+    assert found == {name: pair[column] for name, pair in expected.items()}
+
+
+@pytest.mark.parametrize(("name", "passed"), [("o1-mini", 84), ("o1-preview", 83)])
+def test_official_result_files_open_with_their_score(shared: Path, name: str, passed: int) -> None:
+    summary = load_run(shared / f"data/submissions/{name}.json").summary()
+    assert (summary.overall.passed, summary.overall.scored, summary.n_extracted) == (passed, 100, 100)
+    assert sum(score.n for score in summary.by_mode.values()) == 100
+
+
+def test_months_partition_a_run(shared: Path) -> None:
+    run = leaderboard(shared, "o1mini_pass")
+    with (shared / "data/leaderboard/o1_880.csv").open() as file:
+        may = [
+            row["o1mini_pass"] == "1" for row in csv.DictReader(file) if row["contest_date"][:7] == "2024-05"
+        ]
+    months = run.by("month")
+    assert (months["2024-05"].passed, months["2024-05"].n) == (sum(may), len(may))
+    assert list(months) == sorted(months)
+    assert sum(score.n for score in months.values()) == 880
+
+
+def test_grouping_by_another_word_names_the_choices() -> None:
+    with pytest.raises(ValueError, match=r"difficulty, platform.*'colour'"):
+        Run([]).by("colour")
+
+
+def test_where_an_instance_occurs_twice_the_later_line_wins(tmp_path: Path) -> None:
+    rows = [{"id": "a", "em": 1}, {"id": "b", "em": 0}, {"id": "b", "em": 1}]
+    path = tmp_path / "predictions.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    summary = load_run(tmp_path).summary()
+    assert (summary.n, summary.pass_at_1) == (2, 1.0)
+
+
+def test_a_run_survives_a_data_frame() -> None:
+    run = Run(
+        [
+            Record(problem_id="a", passed=True, pass_count=2, total=2, code="x", size=4, winner=0),
+            Record(problem_id="a", sample=1, status=Status.INFRA_ERROR, error="down", agents=({"agent": 0},)),
+        ]
+    )
+    assert Run.from_frame(run.to_frame()).records == run.records
+
+
+def test_a_torn_last_line_is_passed_over_and_a_damaged_one_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "predictions.jsonl"
+    path.write_text('{"id": "a", "em": 1}\n{"id": "b", "e')
+    assert load_run(path).summary().n == 1
+    path.write_text('{"id": "a", "e\n{"id": "b", "em": 1}\n')
+    with pytest.raises(RunFolderError, match="line 1"):
+        load_run(path)
+
+
+@pytest.mark.parametrize("name", ["nothing", "nothing.jsonl", "nothing.json"])
+def test_no_run_there_says_what_to_give(tmp_path: Path, name: str) -> None:
+    with pytest.raises(RunFolderError, match="give a run folder"):
+        load_run(tmp_path / name)
+
+
+def test_a_loaded_run_is_in_the_order_of_its_dataset(tmp_path: Path) -> None:
+    rows = [{"id": i, "em": 1, "sample": s} for s, i in ((1, "c"), (0, "c"), (0, "x"), (1, "b"), (0, "b"))]
+    (tmp_path / "predictions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "run.json").write_text(json.dumps({"dataset": {"source": "sample", "ids": ["b", "c"]}}))
+    run = load_run(tmp_path)
+    assert [record.key for record in run.records] == [("b", 0), ("c", 0), ("x", 0), ("b", 1), ("c", 1)]
+    assert "on sample" in repr(run)
+
+
+def test_a_run_shows_its_table_as_text_and_its_markup_escaped() -> None:
+    run = Run([Record(problem_id="a", passed=True, topology="single", format="freeform", model="<script>")])
+    assert "100.0%" in repr(run)
+    assert "single, freeform, <script>" in repr(run)
+    assert "<script>" not in run._repr_html_()
+
+
+def test_too_many_outages_are_said_to_be_no_score() -> None:
+    records = [
+        Record(problem_id=str(i), status=Status.INFRA_ERROR if i < 2 else Status.OK) for i in range(10)
+    ]
+    assert "no score" in repr(Run(records, {"max_infra_rate": 0.1}))
+    assert "no score" in Run(records)._repr_html_()
+    assert "no score" not in repr(Run(records, {"max_infra_rate": 0.2}))
+
+
+def paired(outcomes: str) -> Run:
+    """One record a problem: 1 passed, 0 failed, x an outage, a space for none."""
+    status = {"x": Status.INFRA_ERROR}
+    return Run(
+        [
+            Record(problem_id=str(i), passed=c == "1", status=status.get(c, Status.OK))
+            for i, c in enumerate(outcomes)
+            if c != " "
+        ]
+    )
+
+
+def test_compare_pairs_the_problems_that_both_scored() -> None:
+    found = compare(paired("11100x1 "), paired("10111111"))
+    assert (found.problems, found.left_out) == (6, 2)
+    assert (found.only_a, found.only_b) == (("1",), ("3", "4"))
+    assert found.difference == pytest.approx(5 / 6 - 4 / 6)
+    assert found.interval[0] < found.difference < found.interval[1]
+    assert found.p_value == 1.0
+    assert "McNemar" in str(found)
+
+
+def test_compare_of_a_run_with_itself_finds_nothing() -> None:
+    found = compare(paired("1100"), paired("1100"))
+    assert (found.difference, found.interval, found.p_value) == (0.0, (0.0, 0.0), 1.0)
+
+
+def test_compare_weighs_problems_alike_however_many_samples_they_have() -> None:
+    one = Run([Record(problem_id=i) for i in "ab"])
+    several = [Record(problem_id="a", sample=s, passed=s == 0) for s in range(4)]
+    found = compare(one, Run([*several, Record(problem_id="b", passed=True)]))
+    assert found.difference == pytest.approx((0.25 + 1) / 2)
+    assert (found.p_value, found.only_a) == (None, None)
+
+
+def test_runs_without_a_common_problem_cannot_be_compared() -> None:
+    with pytest.raises(ValueError, match="no scored problem in common"):
+        compare(paired("1"), paired(" 1"))
