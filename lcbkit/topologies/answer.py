@@ -1,0 +1,190 @@
+"""What a team gives for one problem: its program, everything its agents wrote, and what that cost."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["AgentRun", "TeamAnswer", "Usage", "Votes"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What model calls cost; two usages add up.
+
+    Attributes:
+        prompt_tokens: tokens sent, cached ones included.
+        completion_tokens: tokens written, reasoning included.
+        reasoning_tokens: the part of `completion_tokens` that was reasoning, where the endpoint says so.
+        cached_tokens: the part of `prompt_tokens` that the endpoint took from its cache.
+        n_llm_calls: model calls that were made; retries after a failed connection are part of their call.
+        n_tool_calls: tool calls that the model asked for, refused ones included.
+        calls_without_usage: model calls that reported no tokens, failed ones among them.
+    """
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    reasoning_tokens: int = 0
+    cached_tokens: int = 0
+    n_llm_calls: int = 0
+    n_tool_calls: int = 0
+    calls_without_usage: int = 0
+
+    @property
+    def total_tokens(self) -> int:
+        """Tokens sent and written."""
+        return self.prompt_tokens + self.completion_tokens
+
+    def __add__(self, other: "Usage") -> "Usage":
+        mine, theirs = asdict(self), asdict(other)
+        return Usage(**{name: mine[name] + theirs[name] for name in mine})
+
+    @classmethod
+    def of_call(cls, metadata: Mapping[str, Any] | None) -> "Usage":
+        """The usage of one model call.
+
+        Args:
+            metadata: LangChain's `usage_metadata` of the answer; None or empty if there was none.
+        """
+        if not metadata:
+            return cls(n_llm_calls=1, calls_without_usage=1)
+        return cls(
+            prompt_tokens=metadata.get("input_tokens") or 0,
+            completion_tokens=metadata.get("output_tokens") or 0,
+            reasoning_tokens=(metadata.get("output_token_details") or {}).get("reasoning") or 0,
+            cached_tokens=(metadata.get("input_token_details") or {}).get("cache_read") or 0,
+            n_llm_calls=1,
+        )
+
+    def to_dict(self) -> dict[str, int]:
+        """The counts as plain JSON values, `total_tokens` included."""
+        return {**asdict(self), "total_tokens": self.total_tokens}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentRun:
+    """One agent at work once: what it was sent, what it wrote, and how it ended.
+
+    Attributes:
+        agent: its number in the team, from 0.
+        role: its role.
+        round: the round of a debate or the turn of a manager, from 0.
+        seed: sent with each of its model calls.
+        text: its last text without reasoning.
+        code: the program of its last message that holds one.
+        stop_reason: `end`, `recursion_limit` (out of tool rounds), `timeout`, `empty` (no text, twice),
+            `truncated` (cut at the token limit) or `error`.
+        error: what failed, as `Type: message`.
+        infra: whether the failure was the infrastructure's: it says nothing about the team.
+        usage: what its model calls cost.
+        latency_s: seconds from start to end, without the wait for a place at the endpoint.
+        messages: the whole conversation as plain JSON values, system prompt first; lengths of reasoning
+            instead of reasoning.
+    """
+
+    agent: int
+    role: str
+    round: int
+    seed: int
+    text: str
+    code: str | None
+    stop_reason: str
+    error: str | None
+    infra: bool
+    usage: Usage
+    latency_s: float
+    messages: tuple[dict[str, Any], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The run as plain JSON values."""
+        return {**asdict(self), "usage": self.usage.to_dict(), "messages": list(self.messages)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Votes:
+    """How a vote over programs went.
+
+    Attributes:
+        winner: number of the agent whose program is submitted; None if nobody had one.
+        sizes: how many agents stood behind each distinct program, the winner's first.
+    """
+
+    winner: int | None
+    sizes: tuple[int, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The vote as plain JSON values."""
+        return {"winner": self.winner, "sizes": list(self.sizes)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamAnswer:
+    """What a team gives for one problem.
+
+    Attributes:
+        code: the program to submit, or None.
+        raw: the text of the agent that answers for the team, without reasoning.
+        trajectory: all agent runs, in the order in which they ended.
+        usage: the sum over the trajectory.
+        votes: how the team voted, None if it does not vote.
+    """
+
+    code: str | None
+    raw: str
+    trajectory: tuple[AgentRun, ...]
+    usage: Usage
+    votes: Votes | None
+
+    @classmethod
+    def of(
+        cls, *, code: str | None, raw: str, trajectory: Sequence[AgentRun], votes: Votes | None = None
+    ) -> "TeamAnswer":
+        """An answer whose usage is the sum over its trajectory."""
+        usage = sum((run.usage for run in trajectory), Usage())
+        return cls(code=code, raw=raw, trajectory=tuple(trajectory), usage=usage, votes=votes)
+
+    @property
+    def status(self) -> str:
+        """`ok` with a program; without one `infra_error`, `agent_error` or `no_code`, the gravest that fits.
+
+        A team that answers in spite of a failed agent is `ok`; without a program, a failed endpoint leaves
+        open what the team would have answered.
+        """
+        if self.code is not None:
+            return "ok"
+        if any(run.infra for run in self.trajectory):
+            return "infra_error"
+        return "agent_error" if any(run.error for run in self.trajectory) else "no_code"
+
+    @property
+    def stop_reason(self) -> str:
+        """How the agent that answers for the team ended: the vote's winner, else the last one."""
+        return self._speaker.stop_reason
+
+    @property
+    def error(self) -> str | None:
+        """What failed in the agent that answers for the team; without a program, the first failure of any."""
+        failures = [run.error for run in self.trajectory if run.error]
+        return failures[0] if failures and self.code is None else self._speaker.error
+
+    @property
+    def winner(self) -> int | None:
+        """Number of the agent that won the vote, if there was one."""
+        return self.votes.winner if self.votes else None
+
+    @property
+    def _speaker(self) -> AgentRun:
+        runs = [run for run in self.trajectory if self.winner in (None, run.agent)]
+        return runs[-1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as plain JSON values."""
+        return {
+            "code": self.code,
+            "raw": self.raw,
+            "status": self.status,
+            "stop_reason": self.stop_reason,
+            "error": self.error,
+            "trajectory": [run.to_dict() for run in self.trajectory],
+            "usage": self.usage.to_dict(),
+            "votes": self.votes and self.votes.to_dict(),
+        }

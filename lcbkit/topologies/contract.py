@@ -1,0 +1,40 @@
+"""What the library adds to a role's prompt: the shape of the submission and a word about the tool.
+
+Both are put around the prompt when a team is built, so that editing prompts can neither see nor lose them.
+"""
+
+__all__ = ["CONTRACT_VERSION", "as_sent"]
+
+CONTRACT_VERSION = 1
+"""Changes with the wording below, so that runs under different contracts are told apart."""
+
+_HEADING = "## How your reply must end"
+
+_HEAD = f"""{_HEADING}
+The last thing in your reply is one fenced block: the line ```python, the complete submission, the line ```.
+- The submission is a whole Python 3 program (or the whole class that the starter code opens), never a part.
+- Only this block is judged. A reply that stops before it is worth nothing, so keep the reasoning short.
+- Not sure? Submit the best complete program that you have."""
+
+_REMINDER = "Reminder: end with one ```python block that holds the complete submission, nothing after it."
+
+_TOOL_NOTE = """## Running code
+You can call the tool python_exec(code, stdin). It runs a Python program afresh and returns its output.
+- Run your program on the examples of the statement and on one or two hard cases before you answer.
+- To test a class, create it and print what its method returns, at the end of the code that you pass.
+- If a result is wrong, find the cause, repair the program and run it again. When all is right, answer.
+- The tool keeps nothing and submits nothing: write the final program into your reply."""
+
+
+def as_sent(prompt: str, *, answers: bool, python_exec: bool) -> str:
+    """The system prompt of a role as its model gets it.
+
+    Args:
+        prompt: the role's own, editable prompt.
+        answers: whether the role's text is the submission; it alone gets the contract, and gets it once.
+        python_exec: whether the role has the tool.
+    """
+    parts = [prompt.strip(), *([_TOOL_NOTE] if python_exec else [])]
+    if answers and _HEADING not in prompt:
+        parts = [_HEAD, *parts, _REMINDER]
+    return "\n\n".join(parts)

@@ -1,0 +1,239 @@
+"""Teams: build one by the name of its topology, look at its wiring, let it solve problems."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from lcbkit.errors import BadValueError, ModelError
+from lcbkit.models import get_model, holds_python_exec, model_name, sampling
+from lcbkit.problems import Problem
+from lcbkit.prompts import build_prompt
+from lcbkit.topologies.answer import AgentRun, TeamAnswer, Usage, Votes
+from lcbkit.topologies.contract import CONTRACT_VERSION, as_sent
+from lcbkit.topologies.events import Event, RolloutFinished, RolloutStarted
+from lcbkit.topologies.roles import Plan, plan_team, role_prompts
+from lcbkit.waiting import run_sync, waking
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langgraph.graph.state import CompiledStateGraph
+
+__all__ = ["AgentRun", "Diagram", "Team", "TeamAnswer", "Usage", "Votes", "build_team"]
+
+MESSAGE_FORMATS = ("freeform",)
+
+_SEEDS_PER_SAMPLE = 1_000
+
+
+def build_team(
+    topology: str,
+    *,
+    team_size: int | None = 4,
+    message_format: str = "freeform",
+    model: "str | BaseChatModel | None" = None,
+    prompts: Mapping[str, str] | None = None,
+    python_exec: bool | None = None,
+) -> "Team":
+    """Build a team; no model is called.
+
+    Args:
+        topology: how the team is wired: `single`.
+        team_size: how many agents: 2, 4, 8 or 10; the single team has one agent and ignores it.
+        message_format: how agents write to each other: `freeform`.
+        model: a chat model, or a name that `get_model` knows; None takes its default.
+        prompts: role prompts to use instead of the library's, by role.
+        python_exec: whether agents may run code. None takes what the recording holds, for a live model True.
+
+    Raises:
+        BadValueError: if the topology, size, format or a role is unknown, or a prompt is empty.
+        ModelError: if the model cannot be had, or cannot call tools and the team needs it to.
+    """
+    if message_format not in MESSAGE_FORMATS:
+        raise BadValueError(f"no message format {message_format!r}; there is: {', '.join(MESSAGE_FORMATS)}")
+    plan = plan_team(topology, team_size)
+    texts = role_prompts(plan, prompts)
+    chat_model = get_model(model)
+    if python_exec is None:
+        python_exec = holds_python_exec(chat_model) is not False
+    sent = {
+        role.name: as_sent(
+            texts[role.name], answers=role.answers, python_exec=python_exec and role.python_exec
+        )
+        for role in plan.roles
+    }
+    return Team(
+        plan=plan,
+        message_format=message_format,
+        model=chat_model,
+        prompts=MappingProxyType(texts),
+        sent_prompts=MappingProxyType(sent),
+        python_exec=python_exec,
+        graph=_wired(plan, sent, chat_model, python_exec),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Team:
+    """Agents wired together, ready to solve problems; made by `build_team`.
+
+    Attributes:
+        plan: its roles and tool budget.
+        message_format: how its agents write to each other.
+        model: the chat model that all agents ask.
+        prompts: the prompt of each role, as `build_team(prompts=...)` takes them.
+        sent_prompts: the system prompts as sent: with the output contract and the note on the tool.
+        python_exec: whether agents may run code.
+        graph: the compiled LangGraph; `graph.invoke({"task": prompt})` gives the team's answer as `result`.
+            In a notebook look at the team: the graph's own display asks a web service to draw it.
+    """
+
+    plan: Plan
+    message_format: str
+    model: "BaseChatModel"
+    prompts: Mapping[str, str]
+    sent_prompts: Mapping[str, str]
+    python_exec: bool
+    graph: "CompiledStateGraph[Any, Any, Any, Any]"
+
+    @property
+    def topology(self) -> str:
+        """How the team is wired."""
+        return self.plan.topology
+
+    @property
+    def team_size(self) -> int | None:
+        """How many agents; None for the single team."""
+        return self.plan.size
+
+    def solve(
+        self, problem: Problem, *, seed: int = 0, sample: int = 0, gate: asyncio.Semaphore | None = None
+    ) -> TeamAnswer:
+        """Let the team solve a problem; works in a script and in a notebook cell.
+
+        Args:
+            problem: what to solve. Agents see its statement and starter code, never its tests.
+            seed: of agent 0 in sample 0; agent i in sample k asks with `seed + 1000 * k + i`.
+            sample: which of several independent answers this is, from 0.
+            gate: held around each model call, to bound how many run at once over several problems.
+
+        Returns:
+            The answer. What fails on the way is in it, not raised.
+
+        Raises:
+            RecordingError: if the model is a recording that does not hold a request.
+        """
+        return run_sync(lambda: self.asolve(problem, seed=seed, sample=sample, gate=gate))
+
+    async def asolve(
+        self, problem: Problem, *, seed: int = 0, sample: int = 0, gate: asyncio.Semaphore | None = None
+    ) -> TeamAnswer:
+        """`solve` for code that runs in an event loop."""
+        events = self.astream(problem, seed=seed, sample=sample, gate=gate)
+        async with aclosing(events):
+            async for event in events:
+                if isinstance(event, RolloutFinished):
+                    return event.answer
+        raise RuntimeError(f"the {self.topology} graph ended without a result")
+
+    async def astream(
+        self, problem: Problem, *, seed: int = 0, sample: int = 0, gate: asyncio.Semaphore | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """`asolve` as a stream of events: the last one, `RolloutFinished`, holds the answer."""
+        from lcbkit.topologies.rollout import Rollout
+
+        rollout = Rollout(seed=seed + _SEEDS_PER_SAMPLE * sample, gate=gate)
+        given = {"task": build_prompt(problem), "starter_code": problem.starter_code}
+        updates: AsyncIterator[Any] = self.graph.astream(
+            given, context=rollout, stream_mode=["custom", "values"]
+        )
+        yield RolloutStarted(topology=self.topology, problem_id=problem.id)
+        async with waking():
+            async for kind, value in updates:
+                if kind == "custom":
+                    yield value
+                elif "result" in value:
+                    answer = value["result"]
+        yield RolloutFinished(problem_id=problem.id, answer=answer)
+
+    def describe(self) -> dict[str, Any]:
+        """What identifies the team, as plain JSON values; two teams that answer alike describe alike."""
+        prompts = json.dumps(dict(self.sent_prompts), sort_keys=True, ensure_ascii=False)
+        return {
+            "topology": self.topology,
+            "team_size": self.team_size,
+            "message_format": self.message_format,
+            "roles": [role.name for role in self.plan.roles],
+            "max_tool_rounds": self.plan.max_tool_rounds if self.python_exec else 0,
+            "python_exec": self.python_exec,
+            "model": model_name(self.model),
+            "sampling": dict(sampling(self.model)),
+            "contract_version": CONTRACT_VERSION,
+            "prompts_sha256": hashlib.sha256(prompts.encode()).hexdigest(),
+        }
+
+    def show(self) -> "Diagram":
+        """The team's wiring, drawn where JupyterLab shows it; its `mermaid` is the drawing's source."""
+        return Diagram(title=repr(self), mermaid=self.graph.get_graph().draw_mermaid())
+
+    def __repr__(self) -> str:
+        size = "" if self.team_size is None else f", team_size={self.team_size}"
+        return (
+            f"Team({self.topology!r}{size}, message_format={self.message_format!r}, "
+            f"model={model_name(self.model)!r}, python_exec={self.python_exec})"
+        )
+
+    def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, str]:
+        return self.show()._repr_mimebundle_()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Diagram:
+    """A drawing of a graph that JupyterLab renders by itself, without network.
+
+    Attributes:
+        title: a line that stands over the source where nothing can be drawn.
+        mermaid: the source, as Mermaid takes it.
+    """
+
+    title: str
+    mermaid: str
+
+    def __repr__(self) -> str:
+        return f"{self.title}\n\n{self.mermaid}"
+
+    def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, str]:
+        return {"text/vnd.mermaid": self.mermaid, "text/plain": repr(self)}
+
+
+def _wired(
+    plan: Plan, sent: Mapping[str, str], model: "BaseChatModel", python_exec: bool
+) -> "CompiledStateGraph[Any, Any, Any, Any]":
+    """The graph of a plan; LangGraph is loaded here, when the first team is built."""
+    from lcbkit.topologies.agents import Agent
+
+    try:
+        agents = {
+            role.name: Agent(
+                role=role.name,
+                prompt=sent[role.name],
+                model=model,
+                python_exec=python_exec and role.python_exec,
+                max_tool_rounds=plan.max_tool_rounds,
+            )
+            for role in plan.roles
+        }
+    except NotImplementedError as error:
+        raise ModelError(
+            f"{model_name(model)} cannot call tools: build the team with python_exec=False "
+            "(on the command line --no-python-exec)"
+        ) from error
+    graph: CompiledStateGraph[Any, Any, Any, Any] = import_module(
+        f"lcbkit.topologies.{plan.topology}"
+    ).build_graph(plan, agents)
+    return graph
