@@ -109,7 +109,7 @@ def _pickled_string(pickled: bytes, where: str) -> str:
     try:
         for opcode, value, _ in pickletools.genops(pickled):
             if opcode.name in _STRINGS and not found:
-                found.append(value)
+                found.append(str(value))
             elif opcode.name == "STOP" and found:
                 return found[0]
             elif opcode.name not in _HARMLESS:

@@ -184,15 +184,22 @@ class ProblemSet(Sequence[Problem]):
 
     Attributes:
         source: where they come from, for people.
+        revision: the commit on the hub that they come from, None for other sources.
         skipped: for each row that could not be used its id and the reason.
     """
 
     def __init__(
-        self, problems: Iterable[Problem], *, source: str, skipped: Mapping[str, str] | None = None
+        self,
+        problems: Iterable[Problem],
+        *,
+        source: str,
+        revision: str | None = None,
+        skipped: Mapping[str, str] | None = None,
     ) -> None:
         self._problems = tuple(problems)
         self._by_id = {problem.id: problem for problem in self._problems}
         self.source = source
+        self.revision = revision
         self.skipped: Mapping[str, str] = MappingProxyType(dict(skipped or {}))
 
     @property
@@ -296,7 +303,7 @@ class ProblemSet(Sequence[Problem]):
         return self._by_id[key]
 
     def _with(self, problems: Iterable[Problem]) -> "ProblemSet":
-        return ProblemSet(problems, source=self.source, skipped=self.skipped)
+        return ProblemSet(problems, source=self.source, revision=self.revision, skipped=self.skipped)
 
 
 def _text(row: Mapping[str, Any], name: str, where: str) -> str:

@@ -1,14 +1,34 @@
-"""Where a row lies: hidden tests take megabytes, so a problem holds a place to read, not the text."""
+"""The row schema, and where a row lies.
 
+Hidden tests take megabytes, so a problem holds a place to read them from, not the text.
+"""
+
+import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from lcbkit.errors import DatasetError
 
-__all__ = ["FileRow", "MemoryRow", "StoredRow"]
+__all__ = ["COLUMNS", "FileRow", "MemoryRow", "StoredRow", "plain_row"]
+
+COLUMNS = (
+    "question_title",
+    "question_content",
+    "platform",
+    "question_id",
+    "contest_id",
+    "contest_date",
+    "starter_code",
+    "difficulty",
+    "public_test_cases",
+    "private_test_cases",
+    "metadata",
+)
+"""The fields of a row, as LiveCodeBench names them; all hold text."""
 
 
 class StoredRow(Protocol):
@@ -66,3 +86,15 @@ class FileRow:
             f"problem {self.row_id!r}: {self.path} was changed, damaged or removed since it was loaded; "
             "load the problems again (after deleting that file, if it lies in the cache)"
         )
+
+
+def plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema's fields of a row of a table, whose reader may have made a datetime of the contest date."""
+    plain = {name: row.get(name) for name in COLUMNS}
+    moment = plain["contest_date"]
+    if isinstance(moment, str):
+        with contextlib.suppress(ValueError):  # a wrong date is reported with its row, not here
+            moment = datetime.fromisoformat(moment)
+    if isinstance(moment, datetime):
+        plain["contest_date"] = moment.isoformat()
+    return plain

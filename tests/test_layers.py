@@ -12,7 +12,7 @@ PACKAGE = ROOT / "lcbkit"
 FLOORS = [
     {"difference", "errors", "estimates", "html", "text", "waiting"},
     {"decoding", "known_ids", "records", "selection", "storage", "stored"},
-    {"problems", "rows", "hub", "extract", "models", "lcb_files", "scores"},
+    {"problems", "rows", "hub", "tables", "extract", "models", "lcb_files", "scores"},
     {"dataset", "prompts", "judging", "run_folder", "run_progress"},
     {"topologies", "results", "run_config"},
     {"run_records"},
