@@ -22,7 +22,10 @@ FLOORS = [
 ]
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 # Inside a folder only these import their siblings; the others are values or stand alone.
-WORKERS_OF_A_FOLDER = {"judging": {"pool"}, "topologies": {"agents", "calls", "events", "rollout", "single", "team"}}
+WORKERS_OF_A_FOLDER = {
+    "judging": {"pool"},
+    "topologies": {"agents", "calls", "events", "rollout", "single", "team"},
+}
 
 
 def modules() -> list[Path]:
