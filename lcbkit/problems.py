@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -12,12 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from lcbkit import html
 from lcbkit.decoding import count_tests, decode_tests
-from lcbkit.errors import DatasetError, UnknownProblemError
+from lcbkit.errors import UnknownProblemError, UnusableTestsError
 from lcbkit.known_ids import errata
-from lcbkit.selection import DIFFICULTIES, PLATFORMS, DateLike, Selection
+from lcbkit.row_fields import contest_moment, function_name, text_field, word_field
+from lcbkit.row_schema import COLUMNS, DIFFICULTIES, PLATFORMS
+from lcbkit.selection import DateLike, Selection
 from lcbkit.stored import MemoryRow, StoredRow
 
 if TYPE_CHECKING:
+    import datasets
     import pandas
 
 __all__ = ["Mode", "Problem", "ProblemSet", "TestCase"]
@@ -88,7 +90,7 @@ class Problem:
                 function name, or tests that are unsafe to decode.
         """
         where = f"problem {row.get('question_id')!r}"
-        count, mode = count_tests(_text(row, "private_test_cases", where), where=where)
+        count, mode = count_tests(text_field(row, "private_test_cases", where), where=where)
         return cls.from_stored(row, stored=MemoryRow(row), count=count, mode=mode, where=where)
 
     @classmethod
@@ -107,20 +109,23 @@ class Problem:
         Raises:
             DatasetError: as `from_row`.
         """
-        starter = _text(row, "starter_code", where)
-        problem_id = _text(row, "question_id", where)
+        public = _test_cases(text_field(row, "public_test_cases", where), where)
+        if any(test.mode != mode for test in public):
+            raise UnusableTestsError(f"{where}: its public tests are not {mode} tests, its hidden ones are")
+        starter = text_field(row, "starter_code", where)
+        problem_id = text_field(row, "question_id", where)
         return cls(
             id=problem_id,
-            title=_text(row, "question_title", where),
-            statement=_text(row, "question_content", where),
-            platform=_word(row, "platform", PLATFORMS, where),
-            difficulty=_word(row, "difficulty", DIFFICULTIES, where),
-            contest_id=_text(row, "contest_id", where),
-            contest_date=_moment(row, where),
+            title=text_field(row, "question_title", where),
+            statement=text_field(row, "question_content", where),
+            platform=word_field(row, "platform", PLATFORMS, where),
+            difficulty=word_field(row, "difficulty", DIFFICULTIES, where),
+            contest_id=text_field(row, "contest_id", where),
+            contest_date=contest_moment(row, where),
             starter_code=starter,
-            fn_name=_fn_name(row, starter, where) if mode == "functional" else None,
+            fn_name=function_name(row, starter, where) if mode == "functional" else None,
             mode=cast("Mode", mode),
-            public_tests=_test_cases(_text(row, "public_test_cases", where), where),
+            public_tests=public,
             hidden_test_count=count,
             erratum=errata().get(problem_id),
             stored=stored,
@@ -222,6 +227,18 @@ class ProblemSet(Sequence[Problem]):
         """The last contest date, None without problems."""
         return max((problem.contest_date.date() for problem in self._problems), default=None)
 
+    @property
+    def provenance(self) -> dict[str, str | int | None]:
+        """What names this set in a paper or a record: source, revision, contest dates, count and digest."""
+        return {
+            "source": self.source,
+            "revision": self.revision,
+            "first_date": str(self.first_date) if self else None,
+            "last_date": str(self.last_date) if self else None,
+            "count": len(self),
+            "digest": self.digest,
+        }
+
     def filter(
         self,
         *,
@@ -256,29 +273,25 @@ class ProblemSet(Sequence[Problem]):
         """One line per problem, without statements and tests; source, dates, count and digest in `.attrs`."""
         import pandas
 
-        lines = [
-            {
-                "id": problem.id,
-                "title": problem.title,
-                "platform": problem.platform,
-                "difficulty": problem.difficulty,
-                "mode": problem.mode,
-                "contest_date": problem.contest_date,
-                "public_tests": len(problem.public_tests),
-                "hidden_tests": problem.hidden_test_count,
-                "erratum": problem.erratum,
-            }
-            for problem in self._problems
-        ]
-        frame = pandas.DataFrame(lines, columns=list(lines[0]) if lines else ["id"])
-        frame.attrs = {
-            "source": self.source,
-            "first_date": str(self.first_date),
-            "last_date": str(self.last_date),
-            "count": len(self),
-            "digest": self.digest,
-        }
+        lines = [_listing(problem) for problem in self._problems]
+        frame = pandas.DataFrame(lines, columns=[*_COLUMNS_OF_A_LISTING])
+        frame.attrs = dict(self.provenance)
         return frame
+
+    def to_dataset(self) -> "datasets.Dataset":
+        """The rows in the dataset's schema, held in memory, hidden tests packed; `load_problems` takes it back.
+
+        Raises:
+            DatasetError: when a file that holds hidden tests was changed or removed since.
+        """
+        import datasets
+        import pyarrow
+
+        # 64-bit offsets and one row a batch: the packed tests of a release exceed what 32 bits can count.
+        schema = pyarrow.schema([(name, pyarrow.large_string()) for name in COLUMNS])
+        rows = (problem.to_row() for problem in self._problems)
+        batches = [pyarrow.RecordBatch.from_pylist([row], schema=schema) for row in rows]
+        return datasets.Dataset(pyarrow.Table.from_batches(batches, schema=schema))
 
     def __len__(self) -> int:
         return len(self._problems)
@@ -302,36 +315,54 @@ class ProblemSet(Sequence[Problem]):
             raise UnknownProblemError(key, self.ids)
         return self._by_id[key]
 
+    def __repr__(self) -> str:
+        return f"ProblemSet({self._summary()})"
+
+    def _repr_html_(self) -> str:
+        shown = self._problems[:_SHOWN]
+        rows = [[escape(str("" if cell is None else cell)) for cell in _listing(p).values()] for p in shown]
+        header = [name.replace("_", " ") for name in _COLUMNS_OF_A_LISTING]
+        more = f"<p>… and {len(self) - len(shown)} more</p>" if len(self) > len(shown) else ""
+        listing = html.table(header, rows, caption=self._summary())
+        return f'<div style="max-height:30em;overflow:auto">{listing}{more}</div>'
+
+    def _summary(self) -> str:
+        dates = f"contests from {self.first_date} to {self.last_date}, " if self else ""
+        skipped = f", {len(self.skipped)} skipped ({', '.join(self.skipped)})" if self.skipped else ""
+        commit = f" at {self.revision[:12]}" if self.revision else ""
+        return f"{len(self)} problems of {self.source}{commit}, {dates}ids {self.digest}{skipped}"
+
     def _with(self, problems: Iterable[Problem]) -> "ProblemSet":
         return ProblemSet(problems, source=self.source, revision=self.revision, skipped=self.skipped)
 
 
-def _text(row: Mapping[str, Any], name: str, where: str) -> str:
-    value = row.get(name)
-    if not isinstance(value, str):
-        state = f"is {type(value).__name__}" if name in row else "is missing"
-        raise DatasetError(f"{where}: field {name!r} {state}, not text; is this LiveCodeBench's row schema?")
-    return value
+_SHOWN = 200
+_COLUMNS_OF_A_LISTING = (
+    "id",
+    "title",
+    "difficulty",
+    "platform",
+    "mode",
+    "contest_date",
+    "public_tests",
+    "hidden_tests",
+    "erratum",
+)
 
 
-def _word(row: Mapping[str, Any], name: str, allowed: tuple[str, ...], where: str) -> str:
-    value = _text(row, name, where)
-    if value not in allowed:
-        raise DatasetError(f"{where}: {name} is {value!r}; allowed: {', '.join(allowed)}; correct the row")
-    return value
-
-
-def _moment(row: Mapping[str, Any], where: str) -> datetime:
-    """The contest date; readers of JSON and Parquet may have made a datetime of its text."""
-    value = row.get("contest_date")
-    if isinstance(value, datetime):
-        return value
-    try:
-        return datetime.fromisoformat(_text(row, "contest_date", where))
-    except ValueError:
-        raise DatasetError(
-            f"{where}: contest_date is {value!r}; it must be ISO text, as 2024-05-01T20:00:00"
-        ) from None
+def _listing(problem: Problem) -> dict[str, Any]:
+    values = (
+        problem.id,
+        problem.title,
+        problem.difficulty,
+        problem.platform,
+        problem.mode,
+        problem.contest_date,
+        len(problem.public_tests),
+        problem.hidden_test_count,
+        problem.erratum,
+    )
+    return dict(zip(_COLUMNS_OF_A_LISTING, values, strict=True))
 
 
 def _test_cases(text: str, where: str) -> tuple[TestCase, ...]:
@@ -339,37 +370,3 @@ def _test_cases(text: str, where: str) -> tuple[TestCase, ...]:
         TestCase(input=test["input"], output=test["output"], mode=cast("Mode", test["testtype"]))
         for test in decode_tests(text, where=where)
     )
-
-
-def _fn_name(row: Mapping[str, Any], starter: str, where: str) -> str:
-    """The name that functional tests call, from the metadata, else from the starter code."""
-    text = _text(row, "metadata", where)
-    try:
-        metadata = json.loads(text or "{}")
-    except ValueError:
-        raise DatasetError(f"{where}: its metadata is not JSON: {text[:80]!r}; correct the row") from None
-    name = metadata.get("func_name") if isinstance(metadata, dict) else None
-    name = name or _defined_name(starter)
-    if not isinstance(name, str) or not name.isidentifier():
-        raise DatasetError(
-            f"{where}: its tests call a function, but neither metadata.func_name nor the starter code names "
-            "one; correct the row"
-        )
-    return name
-
-
-def _defined_name(starter: str) -> str | None:
-    """The first method of class Solution, else the first function at top level."""
-    methods: list[str] = []
-    functions: list[str] = []
-    inside = False
-    for line in starter.splitlines():
-        if found := re.match(r"class\s+(\w+)", line):
-            inside = found[1] == "Solution"
-        elif found := re.match(r"(\s*)(?:async\s+)?def\s+([A-Za-z]\w*)", line):
-            inside = inside and bool(found[1])
-            if inside:
-                methods.append(found[2])
-            elif not found[1]:
-                functions.append(found[2])
-    return next(iter(methods or functions), None)

@@ -16,8 +16,9 @@ from typing import Any, Protocol
 
 from lcbkit.decoding import count_tests
 from lcbkit.errors import DatasetError, UnusableTestsError
+from lcbkit.row_schema import COLUMNS
 from lcbkit.storage import locked, write_atomic
-from lcbkit.stored import COLUMNS, FileRow, StoredRow
+from lcbkit.stored import FileRow, StoredRow
 
 __all__ = ["Entry", "JsonlFile", "Origin", "RowCache", "describe"]
 

@@ -7,11 +7,9 @@ from datetime import date, datetime
 from typing import Any, Protocol, TypeVar
 
 from lcbkit.errors import BadValueError, UnknownProblemError
+from lcbkit.row_schema import DIFFICULTIES, PLATFORMS
 
-__all__ = ["DIFFICULTIES", "PLATFORMS", "DateLike", "Selection"]
-
-DIFFICULTIES = ("easy", "medium", "hard")
-PLATFORMS = ("leetcode", "codeforces", "atcoder")
+__all__ = ["DateLike", "Selection"]
 
 DateLike = str | date | datetime
 

@@ -1,4 +1,4 @@
-"""The row schema, and where a row lies.
+"""Where a row lies.
 
 Hidden tests take megabytes, so a problem holds a place to read them from, not the text.
 """
@@ -12,23 +12,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lcbkit.errors import DatasetError
+from lcbkit.row_schema import COLUMNS
 
-__all__ = ["COLUMNS", "FileRow", "MemoryRow", "StoredRow", "plain_row"]
-
-COLUMNS = (
-    "question_title",
-    "question_content",
-    "platform",
-    "question_id",
-    "contest_id",
-    "contest_date",
-    "starter_code",
-    "difficulty",
-    "public_test_cases",
-    "private_test_cases",
-    "metadata",
-)
-"""The fields of a row, as LiveCodeBench names them; all hold text."""
+__all__ = ["FileRow", "MemoryRow", "StoredRow", "plain_row"]
 
 
 class StoredRow(Protocol):

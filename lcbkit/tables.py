@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lcbkit.errors import DatasetError
-from lcbkit.stored import COLUMNS, plain_row
+from lcbkit.row_schema import COLUMNS
+from lcbkit.stored import plain_row
 
 if TYPE_CHECKING:
     import datasets

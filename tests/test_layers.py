@@ -10,8 +10,8 @@ from tests.conftest import ROOT
 
 PACKAGE = ROOT / "lcbkit"
 FLOORS = [
-    {"difference", "errors", "estimates", "html", "text", "waiting"},
-    {"decoding", "known_ids", "records", "selection", "storage", "stored"},
+    {"difference", "errors", "estimates", "html", "row_schema", "text", "waiting"},
+    {"decoding", "known_ids", "records", "row_fields", "selection", "storage", "stored"},
     {"problems", "rows", "hub", "tables", "extract", "models", "lcb_files", "scores"},
     {"dataset", "prompts", "judging", "run_folder", "run_progress"},
     {"topologies", "results", "run_config"},
