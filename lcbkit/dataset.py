@@ -195,7 +195,7 @@ def _table_entries(source: Any) -> Generator[Entry, None, None]:
         raise BadValueError(
             f"source is {type(source).__name__}; give a name, a path or a datasets.Dataset{hint}"
         )
-    return _described(source)
+    return _described(source.with_format(None))  # plain values, whatever format its owner set
 
 
 def _described(table: "datasets.Dataset") -> Generator[Entry, None, None]:

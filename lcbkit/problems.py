@@ -270,16 +270,16 @@ class ProblemSet(Sequence[Problem]):
         return self._with(selection.take(self._problems, skipped=self.skipped))
 
     def to_frame(self) -> "pandas.DataFrame":
-        """One line per problem, without statements and tests; source, dates, count and digest in `.attrs`."""
+        """One line per problem, without statements and tests; `.attrs` holds the provenance."""
         import pandas
 
         lines = [_listing(problem) for problem in self._problems]
         frame = pandas.DataFrame(lines, columns=[*_COLUMNS_OF_A_LISTING])
-        frame.attrs = dict(self.provenance)
+        frame.attrs.update(self.provenance)
         return frame
 
     def to_dataset(self) -> "datasets.Dataset":
-        """The rows in the dataset's schema, held in memory, hidden tests packed; `load_problems` takes it back.
+        """The rows in the dataset's schema, in memory, hidden tests packed; `load_problems` takes it back.
 
         Raises:
             DatasetError: when a file that holds hidden tests was changed or removed since.
