@@ -5,7 +5,8 @@
         model = get_model("any-name", base_url=endpoint.url)
 
 A script takes the `Request` and returns a `Reply` or a plain string; it may be called from several threads
-at once, and what it raises (a failed assert, say) fails the test. `endpoint.replies(...)` scripts a fixed sequence. Everything received is in `endpoint.requests`.
+at once, and what it raises (a failed assert, say) fails the test. `endpoint.replies(...)` scripts a fixed
+sequence. Everything received is in `endpoint.requests`.
 """
 
 import json
