@@ -1,0 +1,361 @@
+"""What happens inside a test's own process: the names a program finds, its run, and how it ends.
+
+`worker.py` loads this file by its path, before it forks, and calls it after the fork, so a program meets a warm
+interpreter that behaves as one started for it. Standard library only: of the project, the sandbox shows these two
+files.
+
+Where a judge and an interpreter could differ, the interpreter wins: non-daemon threads are awaited, exit handlers
+run, streams are flushed and a failed flush is exit status 120. Leaving by `os._exit` after a fork skips all of that,
+so it is done here, by hand and in the interpreter's order.
+"""
+
+import atexit
+import builtins
+import contextlib
+import decimal
+import faulthandler
+import fractions
+import gc
+import importlib.util
+import io
+import json
+import os
+import re
+import shutil
+import site
+import subprocess
+import sys
+import threading
+import types
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+__all__ = [
+    "call_function",
+    "compile_program",
+    "encode_value",
+    "import_installed",
+    "prelude_names",
+    "run_program",
+]
+
+# The import block that LiveCodeBench puts in front of every program (MIT, see THIRD_PARTY_NOTICES.md).
+PRELUDE = """\
+from string import *
+from re import *
+from datetime import *
+from collections import *
+from heapq import *
+from bisect import *
+from copy import *
+from math import *
+from random import *
+from statistics import *
+from itertools import *
+from functools import *
+from operator import *
+from io import *
+from sys import *
+from json import *
+from builtins import *
+from typing import *
+import string
+import re
+import datetime
+import collections
+import heapq
+import bisect
+import copy
+import math
+import random
+import statistics
+import itertools
+import functools
+import operator
+import io
+import sys
+import json
+"""
+RECURSION_LIMIT = 50_000
+INT_DIGITS = 50_000
+
+# Deep enough for any answer; far from the C stack's end and within reach of the parent's decoder.
+_DEEPEST = 400
+_ENCODE_RECURSION = 1_500
+_REPR_LIMIT = 1_000
+
+# fmt: off
+_DISABLED = (
+    "kill", "system", "putenv", "remove", "removedirs", "rmdir", "fchdir", "setuid", "fork", "forkpty", "killpg",
+    "rename", "renames", "truncate", "replace", "unlink", "fchmod", "fchown", "chmod", "chown", "chroot",
+    "lchflags", "lchmod", "lchown", "getcwd", "chdir",
+)
+# fmt: on
+
+_exit = os._exit  # programs may overwrite what they reach by name
+_write = os.write
+_dump = json.JSONEncoder(separators=(",", ":")).encode
+_load = json.JSONDecoder().decode
+
+
+def prelude_names() -> dict[str, Any]:
+    """The names that LiveCodeBench's import block defines, and `quit` and `exit` among the builtins."""
+    site.setquit()
+    site.setcopyright()
+    site.sethelper()
+    names: dict[str, Any] = {}
+    exec(compile(PRELUDE, "<prelude>", "exec"), names)
+    names.pop("__builtins__", None)
+    return names
+
+
+def compile_program(source: bytes, path: str) -> types.CodeType | BaseException:
+    """Compile a program as the interpreter compiles a file: byte order mark, CRLF, `__future__` imports.
+
+    Returns:
+        The code, or the exception to raise in every test.
+    """
+    try:
+        return compile(source, path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as error:
+        return error.with_traceback(None)
+
+
+def import_installed(source: bytes, folders: Iterable[str]) -> None:
+    """Import the installed third-party modules that a program names at its top level: all tests share the cost.
+
+    A module that fails to import fails again, visibly, in the tests.
+    """
+    roots = tuple(os.path.join(folder, "") for folder in folders)
+    if not roots:
+        return
+    for name in sorted(set(re.findall(rb"^(?:import|from)[ \t]+([A-Za-z_]\w*)", source, re.MULTILINE))):
+        with contextlib.suppress(Exception, SystemExit):
+            module = name.decode("ascii")
+            if module in sys.modules or module in sys.stdlib_module_names:
+                continue
+            spec = importlib.util.find_spec(module)
+            if spec is not None and (spec.origin or "").startswith(roots):
+                importlib.import_module(module)
+
+
+def run_program(
+    code: types.CodeType | BaseException, path: str, names: dict[str, Any], *, prelude: bool
+) -> NoReturn:
+    """Run a program as `python3 FILE` would, and end the process as the interpreter would."""
+    status = 1
+    try:
+        module = _module("__main__", path, names, prelude=prelude)
+        sys.modules["__main__"] = module
+        try:
+            _execute(code, module)
+            status = 0
+        except BaseException as error:
+            status = _exit_status(error)
+        status = _finalize(module, status)
+    finally:
+        _exit(status)
+
+
+def call_function(
+    code: types.CodeType | BaseException,
+    path: str,
+    names: dict[str, Any],
+    function: str,
+    arguments: list[Any],
+    channel: int,
+    *,
+    prelude: bool,
+) -> NoReturn:
+    """Load a program as a module, call its function and write the encoded value to the channel."""
+    status = 1
+    try:
+        _disable_destructive_functions()
+        module = _module("solution", path, names, prelude=prelude)
+        sys.modules["solution"] = module
+        sys.modules["__main__"] = types.ModuleType("__main__")
+        try:
+            _execute(code, module)
+            value = _find_function(module, function, names)(*arguments)
+            if isinstance(value, tuple):
+                value = list(value)
+            _write_all(channel, encode_value(value) + b"\n")
+            status = 0
+        except BaseException as error:
+            status = _exit_status(error)
+            with contextlib.suppress(BaseException):
+                sys.stderr.flush()
+    finally:
+        _exit(status)
+
+
+def _module(name: str, path: str, names: dict[str, Any], *, prelude: bool) -> types.ModuleType:
+    module = types.ModuleType(name)
+    if prelude:
+        sys.setrecursionlimit(RECURSION_LIMIT)
+        if hasattr(sys, "set_int_max_str_digits"):
+            sys.set_int_max_str_digits(INT_DIGITS)
+        module.__dict__.update(names)
+    module.__dict__.update({"__name__": name, "__file__": path, "__doc__": None, "__builtins__": builtins})
+    sys.argv = [path]
+    sys.orig_argv = [sys.executable, path]
+    return module
+
+
+def _execute(code: types.CodeType | BaseException, module: types.ModuleType) -> None:
+    if isinstance(code, BaseException):
+        raise code
+    exec(code, module.__dict__)
+
+
+def _exit_status(error: BaseException) -> int:
+    """Print what the interpreter prints for an exception that nobody caught, and return its exit status."""
+    if isinstance(error, SystemExit):
+        if error.code is None:
+            return 0
+        if isinstance(error.code, int):
+            return error.code & 0xFF
+        with contextlib.suppress(BaseException):
+            print(error.code, file=sys.stderr)  # noqa: T201  the interpreter prints it too
+        return 1
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    try:
+        sys.excepthook(type(error), error, trace)
+    except BaseException:  # no memory left, or the program's own hook failed
+        with contextlib.suppress(BaseException):
+            _write(2, type(error).__name__.encode() + b"\n")
+    return 130 if isinstance(error, KeyboardInterrupt) else 1
+
+
+def _finalize(module: types.ModuleType, status: int) -> int:
+    for step in (threading._shutdown, atexit._run_exitfuncs):  # type: ignore[attr-defined]
+        with contextlib.suppress(BaseException):
+            step()
+    flushed = _flush(sys.stdout) & _flush(sys.stderr)
+    sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+    if any(_ends_late(value) for value in module.__dict__.values()):
+        _clear(module)
+    flushed &= _flush(sys.stdout) & _flush(sys.stderr)
+    return status if flushed else 120
+
+
+def _flush(stream: Any) -> bool:
+    try:
+        if stream is not None and not getattr(stream, "closed", False):
+            stream.flush()
+    except BaseException as error:  # whatever the program made of its streams
+        with contextlib.suppress(BaseException):
+            _write(2, f"could not flush a standard stream: {error!r}\n".encode("utf-8", "replace"))
+        return False
+    return True
+
+
+def _ends_late(value: Any) -> bool:
+    """Whether an object does something when it is destroyed: an open file that holds data, a `__del__`.
+
+    Without such objects the memory is left to the kernel, which is much faster than taking it apart.
+    """
+    if isinstance(value, io.IOBase):
+        return value not in (sys.__stdin__, sys.__stdout__, sys.__stderr__)
+    return not isinstance(value, type) and hasattr(type(value), "__del__")
+
+
+def _clear(module: types.ModuleType) -> None:
+    with contextlib.suppress(BaseException):
+        for private in (True, False):
+            for name in list(module.__dict__):
+                if name != "__builtins__" and (name[:1] == "_" and name[:2] != "__") is private:
+                    module.__dict__[name] = None
+        gc.collect()
+
+
+def _find_function(module: types.ModuleType, function: str, names: dict[str, Any]) -> Any:
+    solution = module.__dict__.get("Solution")
+    if solution is not None:
+        found = getattr(solution(), function, None)
+        owner = "class Solution"
+    else:
+        found = module.__dict__.get(function)
+        owner = "the program"
+        if found is not None and found is names.get(function):
+            found = None  # a name of the prelude, not the program's own
+    if found is None:
+        raise AttributeError(f"{owner} has no function {function!r}, which the tests call")
+    return found
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[_write(descriptor, view) :]
+
+
+def encode_value(value: Any) -> bytes:
+    """Write a value as typed plain data: tuples, sets and odd numbers stay apart from lists and ints.
+
+    `J` and JSON when JSON holds the value without loss, else `T` and JSON whose lists all start with a tag:
+    `l` list, `t` tuple, `s` set, `d` pairs of a dict, `n` big int, `c` complex, `D` Decimal, `F` Fraction,
+    `o` anything else (the text is for people; it equals nothing).
+    """
+    sys.setrecursionlimit(_ENCODE_RECURSION)  # JSON's C code would run into the end of the stack first
+    try:
+        text = _dump(value)
+        if _load(text) == value:
+            return b"J" + text.encode("ascii")
+    except Exception:  # not JSON, a cycle, too deep, or an `__eq__` that raises
+        pass
+    return b"T" + _dump(_tagged(value, 0)).encode("ascii")
+
+
+def _tagged(value: Any, depth: int) -> Any:
+    if value is None or value is True or value is False:
+        return value
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.generic) and not isinstance(value, (str, bytes)):
+        value = value.item()
+    if isinstance(value, int):
+        number = int.__add__(value, 0)
+        return number if number.bit_length() < 4_000 else ["n", hex(number)]
+    if isinstance(value, float):
+        return float.__add__(value, 0.0)
+    if isinstance(value, str):
+        return str.__add__(value, "")
+    if depth < _DEEPEST:
+        if isinstance(value, dict):
+            return ["d", *([_tagged(k, depth + 1), _tagged(v, depth + 1)] for k, v in dict.items(value))]
+        kinds: tuple[tuple[type[Any], str], ...] = ((list, "l"), (tuple, "t"), (set, "s"), (frozenset, "s"))
+        for kind, tag in kinds:
+            if isinstance(value, kind):
+                return [tag, *(_tagged(item, depth + 1) for item in kind.__iter__(value))]
+    if isinstance(value, complex):
+        return ["c", complex.__add__(value, 0j).real, complex.__add__(value, 0j).imag]
+    if type(value) is decimal.Decimal:
+        return ["D", str(value)]
+    if type(value) is fractions.Fraction:
+        return ["F", hex(value.numerator), hex(value.denominator)]
+    return ["o", _describe(value)]
+
+
+def _describe(value: Any) -> str:
+    try:
+        text = repr(value)
+    except BaseException:  # a `__repr__` of the program, a number with too many digits
+        text = object.__repr__(value)
+    return text if len(text) <= _REPR_LIMIT else text[:_REPR_LIMIT] + "..."
+
+
+def _disable_destructive_functions() -> None:
+    """Take away what LiveCodeBench's checker takes away; the sandbox is the boundary, not this."""
+    faulthandler.disable()
+    os.environ["OMP_NUM_THREADS"] = "1"
+    builtins.quit = None  # type: ignore[assignment]
+    builtins.help = None  # type: ignore[assignment]
+    for name in _DISABLED:
+        setattr(os, name, None)
+    for name in ("rmtree", "move", "chown"):
+        setattr(shutil, name, None)
+    subprocess.Popen = None  # type: ignore[assignment, misc]
+    for name in ("ipdb", "joblib", "resource", "psutil", "tkinter"):
+        sys.modules[name] = None  # type: ignore[assignment]
