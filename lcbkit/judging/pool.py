@@ -25,7 +25,16 @@ from lcbkit.judging.sandbox import Confined, await_ready, choose, spawn, unused_
 from lcbkit.judging.worker import receive, send
 from lcbkit.problems import Problem, TestCase
 
-__all__ = ["JudgeEvent", "Pool", "default_pool", "iter_judge", "judge", "judge_many", "run_python"]
+__all__ = [
+    "JudgeEvent",
+    "Pool",
+    "default_pool",
+    "iter_judge",
+    "judge",
+    "judge_many",
+    "memory_bytes",
+    "run_python",
+]
 
 DEFAULT_MEMORY_BYTES = 4 * 1024**3
 OUTPUT_BYTES = 64 * 1024**2
@@ -127,7 +136,7 @@ class Pool:
         prelude: bool = True,
     ) -> Report:
         """Judge one program; see `lcbkit.judge`."""
-        limits = Limits(time_limit=time_limit, memory_limit=_memory(memory_limit), prelude=prelude)
+        limits = Limits(time_limit=time_limit, memory_limit=memory_bytes(memory_limit), prelude=prelude)
         cases = _select(problem, tests)
         results: list[TestResult] = []
         todo = cases
@@ -155,7 +164,7 @@ class Pool:
         prelude: bool = True,
     ) -> Execution:
         """Run one program; see `lcbkit.run_python`."""
-        limits = Limits(time_limit=time_limit, memory_limit=_memory(memory_limit), prelude=prelude)
+        limits = Limits(time_limit=time_limit, memory_limit=memory_bytes(memory_limit), prelude=prelude)
         case = TestCase(input=stdin, output="", mode="stdin")
         outcome = next(o for _, o in self._outcomes(code, "", [case], limits, True))
         if outcome.internal:
@@ -414,7 +423,12 @@ def _select(problem: Problem, tests: TestsWanted) -> Sequence[TestCase]:
     raise ValueError(f"tests={tests!r}; say 'hidden', 'all', or give a sequence of TestCase")
 
 
-def _memory(limit: int | None) -> int:
+def memory_bytes(limit: int | None) -> int:
+    """The memory limit that a program gets; None takes `LCB_FUNCTIONAL_MEMORY_BYTES`, else 4 GiB.
+
+    Raises:
+        ValueError: the variable holds no number.
+    """
     if limit is not None:
         return limit
     text = os.environ.get("LCB_FUNCTIONAL_MEMORY_BYTES", "")
