@@ -135,9 +135,14 @@ class Run:
         ]
 
     def _title(self) -> str:
-        data = self.config.get("dataset", {})
-        dates = f", {data['first_date']} to {data['last_date']}" if data.get("first_date") else ""
-        return self.label + (f", on {data['source']}{dates}" if data.get("source") else "")
+        dates = sorted(record.contest_date for record in self.records if record.contest_date)
+        parts = [
+            self.label,
+            f"on {source}" if (source := self.config.get("dataset", {}).get("source")) else "",
+            f"{len({record.problem_id for record in self.records})} problems",
+            f"{dates[0]} to {dates[-1]}" if dates else "",
+        ]
+        return ", ".join(filter(None, parts))
 
 
 def _text(value: Any) -> str | None:

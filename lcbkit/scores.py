@@ -193,13 +193,13 @@ class Summary:
 
     def __str__(self) -> str:
         width = max(len(name) for name, _ in self.rows())
-        lines = [f"{'':{width}}  pass@1     95 % interval   passed / counted (of n)"]
+        lines = [f"{'':{width}}  pass@1      95 % interval   passed / counted (of n)"]
         for name, score in self.rows():
             value, interval = _cells(score)
             counts = f"{score.passed} / {score.scored}" + (
                 f" (of {score.n})" if score.n != score.scored else ""
             )
-            lines.append(f"{name:{width}}  {value:>6}   {interval:>15}   {counts}")
+            lines.append(f"{name:{width}}  {value:>6}   {interval:>16}   {counts}")
         return "\n".join([*lines, *self.notes()])
 
     def _repr_html_(self) -> str:
