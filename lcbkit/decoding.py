@@ -23,8 +23,8 @@ __all__ = ["MAX_TEST_BYTES", "count_tests", "decode_tests"]
 MAX_TEST_BYTES = 1 << 30
 """Unpacked tests of one row may hold 1 GiB; LiveCodeBench's largest rows stay far below it."""
 
-_CHUNK = 16_384  # deflate expands at most 1,032 times, so one step holds 17 MB at most
-_MODES = frozenset({"stdin", "functional"})
+_CHUNK = 2_048  # deflate expands at most 1,032 times, so one step holds some 2 MB at most
+_MODES = ("stdin", "functional")
 _STRINGS = frozenset({"UNICODE", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"})
 _HARMLESS = frozenset({"PROTO", "FRAME", "MEMOIZE", "PUT", "BINPUT", "LONG_BINPUT"})
 
