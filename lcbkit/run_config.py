@@ -1,0 +1,108 @@
+"""What a run is: its settings, which every record of it shares, and the circumstances it was made in."""
+
+import os
+import platform
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path, PurePath
+from typing import Any
+
+from lcbkit import __version__
+from lcbkit.judging.sandbox import sandbox_status
+from lcbkit.problems import Problem, ProblemSet
+from lcbkit.records import SCHEMA_VERSION
+from lcbkit.run_folder import RunFiles
+
+__all__ = ["describe_run", "now", "run_files"]
+
+_PACKAGES = ("langgraph", "langchain", "langchain-core", "langchain-openai", "datasets")
+
+
+def run_files(settings: Mapping[str, Any], out_dir: str | Path | None, out: str | Path | None) -> RunFiles:
+    """Where a run goes: to the named file, the named folder, or one below `runs/` named by the settings."""
+    if out is not None:
+        path = Path(out).expanduser()
+        return RunFiles(path / "predictions.jsonl" if path.is_dir() else path)
+    if out_dir is not None:
+        return RunFiles(Path(out_dir).expanduser() / "predictions.jsonl")
+    team = settings["team"]
+    size = f"r{team['team_size']}" if team.get("team_size") else ""
+    parts = (_plain(settings["dataset"]), team["topology"], size, team["message_format"], team["model"])
+    name = "-".join(part for part in parts if part)
+    return RunFiles(Path("runs", re.sub(r"[^\w.+-]+", "-", name)) / "predictions.jsonl")
+
+
+def _plain(source: str) -> str:
+    """A source as part of a folder's name; of a path its last two parts, as many files are `test.jsonl`."""
+    path = PurePath(source)
+    if len(path.parts) == 1:
+        return path.stem if path.suffix in (".jsonl", ".parquet") else source
+    return "-".join((*path.parts[-2:-1], path.stem)).strip("/")
+
+
+def describe_run(
+    team: Mapping[str, Any], problems: Sequence[Problem], *, seed: int, judging: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What `run.json` says at the start, as plain JSON values.
+
+    Args:
+        team: what `Team.describe` gave.
+        problems: what is to be solved.
+        seed: of the run.
+        judging: how programs are judged.
+
+    Returns:
+        Under `settings` what every record of the run shares; the rest may differ when it is taken up again.
+
+    Raises:
+        SandboxError: the confinement that was asked for is not available.
+    """
+    dataset = _dataset_facts(problems)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "settings": {"team": team, "seed": seed, "dataset": dataset["source"], "judging": judging},
+        "dataset": dataset,
+        "versions": {
+            "lcbkit": __version__,
+            "python": platform.python_version(),
+            **{name: found for name in _PACKAGES if (found := _version(name))},
+        },
+        "platform": platform.platform(),
+        "sandbox": _sandbox(os.environ.get("LCB_SANDBOX")),
+        "started": now(),
+    }
+
+
+def _dataset_facts(problems: Sequence[Problem]) -> dict[str, Any]:
+    known = problems if isinstance(problems, ProblemSet) else ProblemSet(problems, source="problems")
+    return {
+        "source": known.source,
+        "digest": known.digest,
+        "count": len(known),
+        "first_date": str(known.first_date),
+        "last_date": str(known.last_date),
+        "skipped": dict(known.skipped),
+        "ids": list(known.ids),
+    }
+
+
+def now() -> str:
+    """The time as ISO text with its zone."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+@cache
+def _sandbox(setting: str | None) -> dict[str, Any]:
+    """Cached, since finding out starts a worker and a machine does not change under a process."""
+    return asdict(sandbox_status(setting))
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
