@@ -14,7 +14,7 @@ from langchain.tools.tool_node import ToolCallRequest
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
 from langgraph.types import Command
 
-from lcbkit.models import call_with_retries
+from lcbkit.models import call_with_retries, seeded
 from lcbkit.topologies.answer import Usage
 from lcbkit.topologies.pace import Pace
 from lcbkit.topologies.transcript import MALFORMED, answer_text, repaired, was_cut
@@ -62,11 +62,12 @@ class Calls(AgentMiddleware[AgentState[Any], Work]):
     ) -> AIMessage:
         """Ask the model, once more if its answer is empty."""
         work = request.runtime.context
-        seeded = request.override(model_settings={**request.model_settings, "seed": work.seed})
+        model, settings = seeded(request.model, work.seed)
+        ready = request.override(model=model, model_settings={**request.model_settings, **settings})
 
         async def ask() -> BaseMessage:
             async with work.pace.place():
-                return (await handler(seeded)).result[0]
+                return (await handler(ready)).result[0]
 
         message = await _counted(work, ask)
         if _is_empty(message) and not work.asked_again:

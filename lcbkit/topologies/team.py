@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from lcbkit.errors import BadValueError, ModelError
-from lcbkit.models import get_model, holds_python_exec, model_name, sampling
+from lcbkit.models import get_model, holds_python_exec, model_name, note_python_exec, sampling
 from lcbkit.problems import Problem
 from lcbkit.prompts import build_prompt
 from lcbkit.topologies.answer import AgentRun, TeamAnswer, Usage, Votes
@@ -53,6 +53,7 @@ def build_team(
     Raises:
         BadValueError: if the topology, size, format or a role is unknown, or a prompt is empty.
         ModelError: if the model cannot be had, or cannot call tools and the team needs it to.
+        RecordingError: if the model records into a file of teams with, or without, `python_exec`.
     """
     if message_format not in MESSAGE_FORMATS:
         raise BadValueError(f"no message format {message_format!r}; there is: {', '.join(MESSAGE_FORMATS)}")
@@ -61,6 +62,7 @@ def build_team(
     chat_model = get_model(model)
     if python_exec is None:
         python_exec = holds_python_exec(chat_model) is not False
+    note_python_exec(chat_model, python_exec)
     sent = {
         role.name: as_sent(
             texts[role.name], answers=role.answers, python_exec=python_exec and role.python_exec
