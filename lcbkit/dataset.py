@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
-from lcbkit.errors import BadValueError, DatasetError, UnusableTestsError
+from lcbkit.errors import BadValueError, DatasetError
 from lcbkit.hub import DATASET, HubFile, commit_of, release_files
 from lcbkit.known_ids import eval_ids, splits
 from lcbkit.problems import Problem, ProblemSet
@@ -104,7 +104,7 @@ def load_problems(
     named = "; ".join(f"{row_id} ({reason})" for row_id, reason in list(skipped.items())[:10])
     more = f" and {len(skipped) - 10} more" if len(skipped) > 10 else ""
     warnings.warn(
-        f"{len(skipped)} rows of {opened.name} were skipped, without usable tests: {named}{more}",
+        f"skipped {len(skipped)} of the rows of {opened.name}, without usable tests: {named}{more}",
         stacklevel=2,
     )
     return ProblemSet(found, source=found.source, revision=found.revision, skipped=skipped)
@@ -235,18 +235,14 @@ def _watched(opened: _Opened) -> Generator[Entry, None, None]:
 def _usable(entries: Iterable[Entry], selection: Selection, skipped: dict[str, str]) -> Iterator[Problem]:
     """The entries' problems; what the selection admits but has no usable tests goes to `skipped`."""
     for entry in entries:
-        row_id = str(entry.row["question_id"])
-        try:
-            problem = Problem.from_stored(
-                entry.row, stored=entry.stored, count=entry.count, mode=entry.mode, where=entry.where
-            )
-        except UnusableTestsError as error:
-            skipped[row_id] = str(error).removeprefix(f"{entry.where}: ")
-            continue
+        row = entry.row if entry.unusable is None else {**entry.row, "public_test_cases": "[]"}
+        problem = Problem.from_stored(
+            row, stored=entry.stored, count=entry.count, mode=entry.mode, where=entry.where
+        )
         if entry.unusable is None:
             yield problem
         elif selection.admits(problem):
-            skipped[row_id] = entry.unusable
+            skipped[problem.id] = entry.unusable
 
 
 def _check_eval_ids(first: tuple[str, ...], name: str) -> None:

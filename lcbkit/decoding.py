@@ -50,17 +50,25 @@ def decode_tests(text: str, *, where: str) -> list[dict[str, str]]:
     return tests
 
 
-def count_tests(text: str, *, where: str) -> tuple[int, str]:
-    """How many tests a field holds, and their mode (`stdin` or `functional`); the tests are dropped again.
+def count_tests(hidden: str, public: str, *, where: str) -> tuple[int, str]:
+    """How many hidden tests a row has, and the mode of all its tests; they are dropped again.
+
+    Args:
+        hidden: the field of the hidden tests.
+        public: the field of the public tests, of which there may be none.
+        where: how messages name the row.
+
+    Returns:
+        The number of hidden tests, and `stdin` or `functional`.
 
     Raises:
-        UnusableTestsError: also when there is no test, or when tests of both modes are mixed.
+        UnusableTestsError: also when there is no hidden test, or when tests of both modes are mixed.
         DatasetError: as `decode_tests`.
     """
-    modes = Counter(test["testtype"] for test in decode_tests(text, where=where))
+    modes = Counter(test["testtype"] for test in decode_tests(hidden, where=where))
     if not modes:
         raise UnusableTestsError(f"{where}: it has no hidden tests")
-    if len(modes) > 1:
+    if len({*modes, *(test["testtype"] for test in decode_tests(public, where=where))}) > 1:
         raise UnusableTestsError(f"{where}: it mixes stdin and functional tests")
     return modes.total(), next(iter(modes))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from lcbkit import html
 from lcbkit.decoding import count_tests, decode_tests
-from lcbkit.errors import UnknownProblemError, UnusableTestsError
+from lcbkit.errors import UnknownProblemError
 from lcbkit.known_ids import errata
 from lcbkit.row_fields import contest_moment, function_name, text_field, word_field
 from lcbkit.row_schema import COLUMNS, DIFFICULTIES, PLATFORMS
@@ -90,7 +90,8 @@ class Problem:
                 function name, or tests that are unsafe to decode.
         """
         where = f"problem {row.get('question_id')!r}"
-        count, mode = count_tests(text_field(row, "private_test_cases", where), where=where)
+        hidden, public = (text_field(row, f"{kind}_test_cases", where) for kind in ("private", "public"))
+        count, mode = count_tests(hidden, public, where=where)
         return cls.from_stored(row, stored=MemoryRow(row), count=count, mode=mode, where=where)
 
     @classmethod
@@ -109,9 +110,6 @@ class Problem:
         Raises:
             DatasetError: as `from_row`.
         """
-        public = _test_cases(text_field(row, "public_test_cases", where), where)
-        if any(test.mode != mode for test in public):
-            raise UnusableTestsError(f"{where}: its public tests are not {mode} tests, its hidden ones are")
         starter = text_field(row, "starter_code", where)
         problem_id = text_field(row, "question_id", where)
         return cls(
@@ -125,7 +123,7 @@ class Problem:
             starter_code=starter,
             fn_name=function_name(row, starter, where) if mode == "functional" else None,
             mode=cast("Mode", mode),
-            public_tests=public,
+            public_tests=_test_cases(text_field(row, "public_test_cases", where), where),
             hidden_test_count=count,
             erratum=errata().get(problem_id),
             stored=stored,

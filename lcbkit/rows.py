@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from lcbkit.decoding import count_tests
 from lcbkit.errors import DatasetError, UnusableTestsError
+from lcbkit.row_fields import text_field
 from lcbkit.row_schema import COLUMNS
 from lcbkit.storage import locked, write_atomic
 from lcbkit.stored import FileRow, StoredRow
@@ -73,12 +74,10 @@ def describe(row: Mapping[str, Any], *, stored: StoredRow, where: str) -> Entry:
             f"{where}: there is no {missing[0]!r}; LiveCodeBench's rows have the fields {', '.join(COLUMNS)}"
         )
     where = _where(where, row)
-    packed = row["private_test_cases"]
-    if not isinstance(packed, str):
-        raise DatasetError(f"{where}: private_test_cases is {type(packed).__name__}, not text")
+    hidden, public = (text_field(row, f"{kind}_test_cases", where) for kind in ("private", "public"))
     count, mode, unusable = 0, "stdin", None
     try:
-        count, mode = count_tests(packed, where=where)
+        count, mode = count_tests(hidden, public, where=where)
     except UnusableTestsError as error:
         unusable = str(error).removeprefix(f"{where}: ")
     light = {name: row[name] for name in COLUMNS if name != "private_test_cases"}
@@ -260,7 +259,7 @@ class _Log:
         try:
             lines = index.read_bytes().splitlines(keepends=True)
             available = self.data.stat().st_size
-        except FileNotFoundError:
+        except OSError:  # nothing kept, or not for us: then it is read anew
             return
         if not lines or lines[0] != self.header:
             return

@@ -37,8 +37,8 @@ def test_a_text_longer_than_a_pickle_frame_comes_back_whole() -> None:
 
 
 def test_counting_gives_number_and_mode() -> None:
-    assert count_tests(json.dumps(some_tests(3)), where=HERE) == (3, "stdin")
-    assert count_tests(pack(json.dumps(some_tests(2, "functional"))), where=HERE) == (2, "functional")
+    assert count_tests(json.dumps(some_tests(3)), "[]", where=HERE) == (3, "stdin")
+    assert count_tests(pack(json.dumps(some_tests(2, "functional"))), "[]", where=HERE) == (2, "functional")
 
 
 class Shell:
@@ -69,7 +69,7 @@ def test_a_pickle_that_reserves_memory_costs_none() -> None:
     greedy = b"\x80\x04r\xff\xff\xff\x7f" + pickle.dumps("[]")[2:]  # stores at place 2**31 - 1 of the memo
     tracemalloc.start()
     with pytest.raises(UnusableTestsError):
-        count_tests(base64.b64encode(zlib.compress(greedy)).decode(), where=HERE)
+        count_tests(base64.b64encode(zlib.compress(greedy)).decode(), "[]", where=HERE)
     assert tracemalloc.get_traced_memory()[1] < 10_000_000
     tracemalloc.stop()
 
@@ -118,4 +118,10 @@ PACKED = pack(json.dumps(some_tests(3)))
 )
 def test_what_is_not_a_list_of_tests_is_unusable(text: str) -> None:
     with pytest.raises(UnusableTestsError, match="row 7"):
-        count_tests(text, where=HERE)
+        count_tests(text, "[]", where=HERE)
+
+
+@pytest.mark.parametrize("public", ["garbled", json.dumps(some_tests(1, "functional"))])
+def test_public_tests_that_are_broken_or_of_another_mode_are_unusable(public: str) -> None:
+    with pytest.raises(UnusableTestsError, match="row 7"):
+        count_tests(PACKED, public, where=HERE)
