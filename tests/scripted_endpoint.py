@@ -74,6 +74,7 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)  # e.g. {"Retry-After": "1"}
     drop: bool = False  # reset the connection instead of answering; when streaming, after half the words
     extra: Mapping[str, Any] = field(default_factory=dict)  # more top-level fields of the answer
+    raw: str | None = None  # sent in place of an answer, with `headers`
 
     @property
     def ending(self) -> str:
@@ -191,7 +192,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.endpoint.done()
 
     def _answer(self, request: Request, reply: Reply) -> None:
-        if reply.status != 200:
+        if reply.raw is not None:
+            self._send(reply.status, reply.raw, reply.headers)
+        elif reply.status != 200:
             error = {"error": {"message": reply.error, "type": "scripted", "code": reply.status}}
             self._send(reply.status, error, reply.headers)
         elif request.body.get("stream"):
@@ -207,7 +210,7 @@ class _Handler(BaseHTTPRequestHandler):
             )
 
     def _send(self, status: int, value: Any, headers: Mapping[str, str] | None = None) -> None:
-        raw = json.dumps(value).encode()
+        raw = (value if isinstance(value, str) else json.dumps(value)).encode()
         self.send_response(status)
         for name, text in {"Content-Type": "application/json", **(headers or {})}.items():
             self.send_header(name, text)

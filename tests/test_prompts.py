@@ -13,16 +13,16 @@ OFFICIAL_DIGEST = "5834c737c7d6199f886664e6bc63bda0defbeacdbe88166e8996bdeea80d2
 
 STDIN_PROMPT = (
     "### Question:\nDouble $n$.\n\n**Input** {braces} stay.\n\nSample: 3\r\n  6 \n\n\n"
-    "### Format: Read the inputs from stdin solve the problem and write the answer to stdout (do not directly "
-    "test on the sample inputs). Enclose your code within delimiters as follows. Ensure that when the python "
-    "program runs, it reads the inputs, runs the algorithm and writes output to STDOUT.\n"
+    "### Format: Read the inputs from stdin solve the problem and write the answer to stdout (do not "
+    "directly test on the sample inputs). Enclose your code within delimiters as follows. Ensure that when "
+    "the python program runs, it reads the inputs, runs the algorithm and writes output to STDOUT.\n"
     "```python\n# YOUR CODE HERE\n```\n\n"
     "### Answer: (use the provided format with backticks)\n\n"
 )
 FUNCTIONAL_PROMPT = (
     "### Question:\nDouble $n$.\n\n**Input** {braces} stay.\n\nSample: 3\r\n  6 \n\n\n"
-    "### Format: You will use the following starter code to write the solution to the problem and enclose your "
-    "code within delimiters.\n"
+    "### Format: You will use the following starter code to write the solution to the problem and enclose "
+    "your code within delimiters.\n"
     '```python\nclass Solution:\n    def double(self, n: int = {"a": 1}["a"]) -> int:\n        \n```\n\n'
     "### Answer: (use the provided format with backticks)\n\n"
 )
