@@ -102,7 +102,8 @@ class Run:
         """One line per instance, columns as in `predictions.jsonl`."""
         import pandas as pd
 
-        return pd.DataFrame([record.to_row() for record in self.records])
+        columns = list(Record(problem_id="").to_row())  # also without a record
+        return pd.DataFrame([record.to_row() for record in self.records], columns=columns)
 
     def to_lcb(self, path: str | Path, *, pad_to: ProblemSet | Sequence[str] | None = None) -> None:
         """Write the programs as LiveCodeBench's `custom_evaluator` takes them.

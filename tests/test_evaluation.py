@@ -1,6 +1,7 @@
 import asyncio
 import gc
 import json
+import resource
 import signal
 import threading
 import time
@@ -412,6 +413,22 @@ def test_a_broken_callback_shows_as_itself(go: Go, endpoint: ScriptedEndpoint, t
     with pytest.raises(LookupError, match="in the callback"):
         go(3, progress=listen)
     assert load_run(tmp_path / "run").records
+
+
+def test_a_disk_that_fills_up_ends_the_batch_with_one_sentence(go: Go, endpoint: ScriptedEndpoint) -> None:
+    endpoint.script = lambda _request: RIGHT
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill(_event: RunEvent) -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))  # writes fail as on a full disk
+
+    try:
+        with pytest.raises(RunFolderError, match="cannot write the run"):
+            go(40, concurrency=2, progress=fill)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert len(endpoint.requests) < 20
+    assert go(2).summary().overall.passed == 2
 
 
 # What is refused before a model is asked

@@ -87,6 +87,12 @@ def test_a_run_survives_a_data_frame() -> None:
     assert Run.from_frame(run.to_frame()).records == run.records
 
 
+def test_an_empty_run_has_the_columns_of_any_other() -> None:
+    empty, full = Run([]).to_frame(), Run([Record(problem_id="a")]).to_frame()
+    assert list(empty.columns) == list(full.columns)
+    assert Run.from_frame(empty).records == ()
+
+
 def test_a_torn_last_line_is_passed_over_and_a_damaged_one_is_named(tmp_path: Path) -> None:
     path = tmp_path / "predictions.jsonl"
     path.write_text('{"id": "a", "em": 1}\n{"id": "b", "e')

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lcbkit.models import get_model
 from scripted_endpoint import Reply, Request, ScriptedEndpoint
 from twice_problems import RIGHT, WRONG, asked_for, problem_set
 
 from lcbkit.evaluation import evaluate
+from lcbkit.models import get_model
 from lcbkit.records import Record
 from lcbkit.results import Run, load_run
 from lcbkit.topologies.team import build_team
