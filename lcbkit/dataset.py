@@ -220,7 +220,8 @@ def _watched(opened: _Opened) -> Generator[Entry, None, None]:
             if bar is None and time.monotonic() - began > _PATIENCE_SECONDS:
                 from tqdm.auto import tqdm
 
-                bar = tqdm(desc=f"reading {opened.name}", unit=" problems", initial=len(places), leave=False)
+                bar = tqdm(desc=f"reading {opened.name}", unit=" problems", mininterval=0.5, leave=False)
+                bar.update(len(places))
             elif bar is not None:
                 bar.update()
             yield entry

@@ -20,7 +20,7 @@ from lcbkit.row_schema import COLUMNS
 from lcbkit.storage import write_atomic
 from lcbkit.stored import plain_row
 
-__all__ = ["DATASET", "HubFile", "commit_of", "release_files"]
+__all__ = ["DATASET", "FILES", "HubFile", "commit_of", "release_files"]
 
 DATASET = "livecodebench/code_generation_lite"
 FILES = ("test.jsonl", "test2.jsonl", "test3.jsonl", "test4.jsonl", "test5.jsonl", "test6.jsonl")
@@ -28,8 +28,8 @@ FILES = ("test.jsonl", "test2.jsonl", "test3.jsonl", "test4.jsonl", "test5.jsonl
 _CHUNK = 4 << 20
 _FIRST_ANSWER_SECONDS = 10.0
 _HELP = (
-    "check the network (HF_ENDPOINT, HF_HUB_OFFLINE), load a downloaded file by its path, or use the shipped "
-    "problems with source='sample'"
+    "check the network (HF_ENDPOINT, HF_HUB_OFFLINE) and call again, which goes on from what was read; or "
+    "load a downloaded file by its path, or the shipped problems with source='sample'"
 )
 
 
@@ -127,9 +127,8 @@ class HubFile:
 @contextlib.contextmanager
 def _explained(what: str) -> Iterator[None]:
     """Turn what the hub's client raises into one sentence."""
-    from datasets.table import CastError
-    from datasets.utils.file_utils import CONNECTION_ERRORS_TO_RETRY
     from huggingface_hub import errors
+    from huggingface_hub.utils import httpx  # type: ignore[attr-defined]  # httpx or httpx2, as it uses
 
     try:
         yield
@@ -139,15 +138,14 @@ def _explained(what: str) -> Iterator[None]:
         raise DatasetError(f"{DATASET} has no {what}; leave out revision=, or name one it has") from error
     except (errors.EntryNotFoundError, FileNotFoundError) as error:
         raise DatasetError(f"{DATASET} has no {what} at this revision; leave out revision=") from error
-    except CastError as error:
-        raise DatasetError(
-            f"{DATASET}, {what}: the rows have other fields than {', '.join(COLUMNS)}"
-        ) from error
-    except (OSError, *CONNECTION_ERRORS_TO_RETRY) as error:
+    except (OSError, httpx.HTTPError) as error:
         reason = str(error).strip().split("\n")[0] or type(error).__name__
         raise DatasetError(f"cannot read {what} of {DATASET} from the hub ({reason}); {_HELP}") from error
     except ValueError as error:
-        raise DatasetError(f"{DATASET}, {what}, is damaged ({error}); try another revision=") from error
+        raise DatasetError(
+            f"{DATASET}, {what}, is damaged or has other fields than {', '.join(COLUMNS)} ({error}); "
+            "try another revision="
+        ) from error
 
 
 @contextlib.contextmanager

@@ -58,10 +58,11 @@ class Asked:
 
 @dataclass
 class LoopbackHub:
-    """Serves files as the one dataset there is, at any revision but `none`; all lead to `commit`."""
+    """Serves files as the one dataset there is, at any revision but `none`; `commits` overrides `commit`."""
 
     files: dict[str, bytes]
     commit: str = "a" * 40
+    commits: dict[str, str] = field(default_factory=dict)
     refuse_after: int | None = None  # pieces of files that are sent before the answer is 403
     log: list[Asked] = field(default_factory=list)
 
@@ -130,7 +131,8 @@ def _handler(hub: LoopbackHub) -> type[BaseHTTPRequestHandler]:
                 self.answer(200, [self.entry(name) for name in hub.files])
             elif found := re.match(r"/api/datasets/([^/]+/[^/]+)", path):
                 siblings = [{"rfilename": name} for name in hub.files]
-                self.answer(200, {"_id": "1", "id": found[1], "sha": hub.commit, "siblings": siblings})
+                sha = hub.commits.get(path.partition("/revision/")[2], hub.commit)
+                self.answer(200, {"_id": "1", "id": found[1], "sha": sha, "siblings": siblings})
             else:
                 self.answer(404)
 

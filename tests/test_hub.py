@@ -10,7 +10,7 @@ from loopback_hub import LoopbackHub
 from row_factory import blob, make_row
 
 from lcbkit.errors import DatasetError
-from lcbkit.hub import FILES, release_files
+from lcbkit.hub import FILES, _short_retries, release_files
 from lcbkit.known_ids import eval_ids
 
 MEGABYTE = 1_000_000
@@ -76,14 +76,13 @@ def test_a_whole_reading_fetches_no_byte_twice_and_serves_every_later_call(
 
 
 def test_a_longer_reading_goes_on_behind_the_prefix(hub: LoopbackHub, tmp_path: Path) -> None:
-    hub.load([{"source": "release_v1", "limit": 10}], cache=tmp_path)
-    kept = tmp_path / "problems" / "livecodebench--code_generation_lite" / "main"
-    before = (kept / "test.jsonl").read_bytes()
-    (whole,) = hub.load([{"source": "release_v1"}], cache=tmp_path)
-    assert len(whole["ids"]) == 100
-    after = (kept / "test.jsonl").read_bytes()
-    assert len(after.splitlines()) == 100
-    assert after.startswith(before)
+    prefix, whole = hub.load(
+        [{"source": "release_v1", "limit": 10}, {"source": "release_v1"}], cache=tmp_path
+    )
+    assert whole["ids"][:10] == prefix["ids"]
+    assert len(whole["ids"]) == len(set(whole["ids"])) == 100
+    (kept,) = tmp_path.rglob("test.jsonl")
+    assert kept.read_bytes() == hub.files["test.jsonl"]
 
 
 def test_filters_with_a_limit_read_no_further_than_needed(hub: LoopbackHub, tmp_path: Path) -> None:
@@ -143,19 +142,18 @@ def test_a_connection_that_breaks_keeps_what_was_read(hub: LoopbackHub, tmp_path
 
 
 def test_a_revision_is_passed_on_and_kept_apart(hub: LoopbackHub, tmp_path: Path) -> None:
-    hub.load([{"source": "v2", "revision": "refs/pr/7"}], cache=tmp_path)
-    assert any(asked.path.endswith("/revision/refs/pr/7") for asked in hub.log)
-    hub.commit = "b" * 40
-    old, new, unknown = hub.load(
-        [
-            {"source": "v2", "revision": "refs/pr/7"},
-            {"source": "v2"},
-            {"source": "v2", "revision": "none"},
-        ],
+    hub.commits["refs/pr/7"] = "b" * 40
+    main, other, unknown = hub.load(
+        [{"source": "v2"}, {"source": "v2", "revision": "refs/pr/7"}, {"source": "v2", "revision": "none"}],
         cache=tmp_path,
     )
-    assert (old["revision"], new["revision"]) == ("a" * 40, "b" * 40)
+    assert (main["revision"], other["revision"]) == ("a" * 40, "b" * 40)
     assert "has no revision 'none'" in unknown["error"]
+    hub.log.clear()
+    hub.commit = "c" * 40  # what was read stays what it was, wherever the branch goes
+    (again,) = hub.load([{"source": "v2"}], cache=tmp_path)
+    assert again["revision"] == "a" * 40
+    assert not hub.log
 
 
 def test_a_release_without_its_file_and_rows_of_another_schema_are_errors(tmp_path: Path) -> None:
@@ -165,8 +163,8 @@ def test_a_release_without_its_file_and_rows_of_another_schema_are_errors(tmp_pa
             [{"source": "v3"}, {"source": "v1"}, {"source": "v2"}], cache=tmp_path
         )
     assert "has no test3.jsonl" in missing["error"]
-    assert "other fields" in wrong["error"]
-    assert "damaged" in damaged["error"]
+    for said in (wrong, damaged):
+        assert "damaged or has other fields than question_title" in said["error"]
     assert {missing["kind"], wrong["kind"], damaged["kind"]} == {"DatasetError"}
 
 
@@ -185,6 +183,19 @@ def test_a_hub_that_is_not_there_is_one_quick_sentence(hub: LoopbackHub, tmp_pat
         assert "check the network" in said["error"]
         assert "source='sample'" in said["error"]
         assert said["seconds"] < 60
+
+
+def test_the_client_s_long_waits_are_cut_short_while_reading_only() -> None:
+    from datasets import config
+
+    def waits() -> tuple[int, int]:
+        return config.STREAMING_READ_MAX_RETRIES, config.STREAMING_READ_RETRY_INTERVAL
+
+    before = waits()
+    with _short_retries():
+        assert waits() == (1, 0)
+        assert (config.STREAMING_OPEN_MAX_RETRIES, config.STREAMING_OPEN_RETRY_INTERVAL) == (1, 0)
+    assert waits() == before
 
 
 @pytest.mark.parametrize(
