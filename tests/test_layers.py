@@ -24,7 +24,7 @@ FLOORS = [
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 # Inside a folder only these import their siblings; the others are values or stand alone.
 WORKERS_OF_A_FOLDER = {
-    "judging": {"pool"},
+    "judging": {"crew", "pool", "verdicts"},
     "topologies": {"agents", "calls", "events", "rollout", "single", "team"},
 }
 

@@ -27,17 +27,11 @@ import subprocess
 import sys
 import threading
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any, NoReturn
 
-__all__ = [
-    "call_function",
-    "compile_program",
-    "encode_value",
-    "import_installed",
-    "prelude_names",
-    "run_program",
-]
+__all__ = ["Program", "compile_program", "encode_value", "import_installed", "prelude_names"]
 
 # The import block that LiveCodeBench puts in front of every program (MIT, see THIRD_PARTY_NOTICES.md).
 PRELUDE = """\
@@ -91,6 +85,7 @@ _DISABLED = (
     "lchflags", "lchmod", "lchown", "getcwd", "chdir",
 )
 # fmt: on
+_HIDDEN_MODULES = ("ipdb", "joblib", "resource", "psutil", "tkinter")
 
 _exit = os._exit  # programs may overwrite what they reach by name
 _write = os.write
@@ -122,7 +117,7 @@ def compile_program(source: bytes, path: str) -> types.CodeType | BaseException:
 
 
 def import_installed(source: bytes, folders: Iterable[str]) -> None:
-    """Import the installed third-party modules that a program names at its top level: all tests share the cost.
+    """Import the installed modules that a program names at its top level, so that its tests share the cost.
 
     A module that fails to import fails again, visibly, in the tests.
     """
@@ -139,67 +134,100 @@ def import_installed(source: bytes, folders: Iterable[str]) -> None:
                 importlib.import_module(module)
 
 
-def run_program(
-    code: types.CodeType | BaseException, path: str, names: dict[str, Any], *, prelude: bool
-) -> NoReturn:
-    """Run a program as `python3 FILE` would, and end the process as the interpreter would."""
-    status = 1
-    try:
-        module = _module("__main__", path, names, prelude=prelude)
-        sys.modules["__main__"] = module
-        try:
-            _execute(code, module)
-            status = 0
-        except BaseException as error:
-            status = _exit_status(error)
-        status = _finalize(module, status)
-    finally:
-        _exit(status)
+class Program:
+    """A program on the eve of its run: everything is done that all its tests share, before they are forked.
 
+    Args:
+        code: what `compile_program` returned.
+        path: where the program's text lies.
+        names: the prelude's names; empty for none, and then no limit of the interpreter is raised either.
+        function: what functional tests call; empty for a program that reads standard input.
+    """
 
-def call_function(
-    code: types.CodeType | BaseException,
-    path: str,
-    names: dict[str, Any],
-    function: str,
-    arguments: list[Any],
-    channel: int,
-    *,
-    prelude: bool,
-) -> NoReturn:
-    """Load a program as a module, call its function and write the encoded value to the channel."""
-    status = 1
-    try:
-        _disable_destructive_functions()
-        module = _module("solution", path, names, prelude=prelude)
-        sys.modules["solution"] = module
-        sys.modules["__main__"] = types.ModuleType("__main__")
-        try:
-            _execute(code, module)
-            value = _find_function(module, function, names)(*arguments)
-            if isinstance(value, tuple):
-                value = list(value)
-            _write_all(channel, encode_value(value) + b"\n")
-            status = 0
-        except BaseException as error:
-            status = _exit_status(error)
-            with contextlib.suppress(BaseException):
-                sys.stderr.flush()
-    finally:
-        _exit(status)
-
-
-def _module(name: str, path: str, names: dict[str, Any], *, prelude: bool) -> types.ModuleType:
-    module = types.ModuleType(name)
-    if prelude:
-        sys.setrecursionlimit(RECURSION_LIMIT)
-        if hasattr(sys, "set_int_max_str_digits"):
+    def __init__(
+        self, code: types.CodeType | BaseException, path: str, names: dict[str, Any], function: str
+    ) -> None:
+        self.code, self.names, self.function = code, names, function
+        self.module = types.ModuleType("solution" if function else "__main__")
+        self.module.__dict__.update(names)
+        self.module.__dict__.update(
+            {"__name__": self.module.__name__, "__doc__": None, "__builtins__": builtins}
+        )
+        self.module.__dict__["__file__"] = path
+        self.size = len(self.module.__dict__)
+        if names and hasattr(sys, "set_int_max_str_digits"):
             sys.set_int_max_str_digits(INT_DIGITS)
-        module.__dict__.update(names)
-    module.__dict__.update({"__name__": name, "__file__": path, "__doc__": None, "__builtins__": builtins})
-    sys.argv = [path]
-    sys.orig_argv = [sys.executable, path]
-    return module
+        sys.argv = [path]
+        sys.orig_argv = [sys.executable, path]
+        sys.modules["__main__"] = types.ModuleType("__main__")
+        sys.modules[self.module.__name__] = self.module
+        if function:
+            _disable_destructive_functions()
+
+    def run(self, arguments: list[Any], channel: int) -> NoReturn:
+        """Run the program in this process, which is a test's own, and end it.
+
+        Args:
+            arguments: what the function is called with; unused without one.
+            channel: descriptor that takes the encoded value.
+        """
+        status = 1
+        try:
+            if self.names:
+                sys.setrecursionlimit(RECURSION_LIMIT)
+            if self.function:
+                for name in _HIDDEN_MODULES:
+                    sys.modules[name] = None  # type: ignore[assignment]
+            try:
+                _execute(self.code, self.module)
+                if self.function:
+                    self._call(arguments, channel)
+                status = 0
+            except BaseException as error:
+                status = _exit_status(error)
+            if not self.function:
+                status = self._finalize(status)
+            elif status:
+                _flush(sys.stderr)
+        finally:
+            _exit(status)
+
+    def _finalize(self, status: int) -> int:
+        for step in (threading._shutdown, atexit._run_exitfuncs):  # type: ignore[attr-defined]
+            with contextlib.suppress(BaseException):
+                step()
+        flushed = _flush(sys.stdout) & _flush(sys.stderr)
+        sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+        if any(map(_ends_late, self._own_values())):
+            _clear(self.module)
+            flushed &= _flush(sys.stdout) & _flush(sys.stderr)
+        return status if flushed else 120
+
+    def _own_values(self) -> Iterator[Any]:
+        """What the program has put into its namespace; looking at the prelude's objects would copy their pages."""
+        namespace = self.module.__dict__
+        yield from islice(reversed(namespace.values()), len(namespace) - self.size)
+        yield from filter(None, map(namespace.get, getattr(self.code, "co_names", ())))
+
+    def _call(self, arguments: list[Any], channel: int) -> None:
+        value = self._find_function()(*arguments)
+        if isinstance(value, tuple):
+            value = list(value)
+        view = memoryview(encode_value(value) + b"\n")
+        while view:
+            view = view[_write(channel, view) :]
+
+    def _find_function(self) -> Any:
+        solution = self.module.__dict__.get("Solution")
+        if solution is not None:
+            found, owner = getattr(solution(), self.function, None), "class Solution"
+        else:
+            found, owner = self.module.__dict__.get(self.function), "the program"
+            if found is not None and found is self.names.get(self.function):
+                found = None  # a name of the prelude, not the program's own
+        if found is None:
+            raise AttributeError(f"{owner} has no function {self.function!r}, which the tests call")
+        return found
 
 
 def _execute(code: types.CodeType | BaseException, module: types.ModuleType) -> None:
@@ -229,18 +257,6 @@ def _exit_status(error: BaseException) -> int:
     return 130 if isinstance(error, KeyboardInterrupt) else 1
 
 
-def _finalize(module: types.ModuleType, status: int) -> int:
-    for step in (threading._shutdown, atexit._run_exitfuncs):  # type: ignore[attr-defined]
-        with contextlib.suppress(BaseException):
-            step()
-    flushed = _flush(sys.stdout) & _flush(sys.stderr)
-    sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
-    if any(_ends_late(value) for value in module.__dict__.values()):
-        _clear(module)
-    flushed &= _flush(sys.stdout) & _flush(sys.stderr)
-    return status if flushed else 120
-
-
 def _flush(stream: Any) -> bool:
     try:
         if stream is not None and not getattr(stream, "closed", False):
@@ -253,12 +269,9 @@ def _flush(stream: Any) -> bool:
 
 
 def _ends_late(value: Any) -> bool:
-    """Whether an object does something when it is destroyed: an open file that holds data, a `__del__`.
-
-    Without such objects the memory is left to the kernel, which is much faster than taking it apart.
-    """
-    if isinstance(value, io.IOBase):
-        return value not in (sys.__stdin__, sys.__stdout__, sys.__stderr__)
+    """Whether an object does something when it is destroyed: an open file that holds data, a `__del__`."""
+    if value is sys.__stdin__ or value is sys.__stdout__ or value is sys.__stderr__:
+        return False
     return not isinstance(value, type) and hasattr(type(value), "__del__")
 
 
@@ -269,27 +282,6 @@ def _clear(module: types.ModuleType) -> None:
                 if name != "__builtins__" and (name[:1] == "_" and name[:2] != "__") is private:
                     module.__dict__[name] = None
         gc.collect()
-
-
-def _find_function(module: types.ModuleType, function: str, names: dict[str, Any]) -> Any:
-    solution = module.__dict__.get("Solution")
-    if solution is not None:
-        found = getattr(solution(), function, None)
-        owner = "class Solution"
-    else:
-        found = module.__dict__.get(function)
-        owner = "the program"
-        if found is not None and found is names.get(function):
-            found = None  # a name of the prelude, not the program's own
-    if found is None:
-        raise AttributeError(f"{owner} has no function {function!r}, which the tests call")
-    return found
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[_write(descriptor, view) :]
 
 
 def encode_value(value: Any) -> bytes:
@@ -357,5 +349,3 @@ def _disable_destructive_functions() -> None:
     for name in ("rmtree", "move", "chown"):
         setattr(shutil, name, None)
     subprocess.Popen = None  # type: ignore[assignment, misc]
-    for name in ("ipdb", "joblib", "resource", "psutil", "tkinter"):
-        sys.modules[name] = None  # type: ignore[assignment]

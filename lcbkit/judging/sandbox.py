@@ -11,7 +11,9 @@ import contextlib
 import functools
 import json
 import os
+import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -32,7 +34,9 @@ __all__ = ["Confined", "Confinement", "SandboxStatus", "choose", "sandbox_status
 _HERE = Path(__file__).parent
 _PACKAGE = _HERE.parent
 _START_SECONDS = 60.0
+OUTPUT_BYTES = 64 * 1024**2
 _SCRATCH_BYTES = 256 * 1024**2
+_PROCESSES = 128
 _INSIDE = "/judge"
 _CAPABILITIES = ("SETUID", "SETGID", "SYS_ADMIN", "KILL", "DAC_OVERRIDE", "FOWNER")
 _SYSTEM = (
@@ -111,22 +115,32 @@ class Confined:
     scratch: Path | None
     facts: dict[str, Any]
 
-    def stop(self) -> None:
-        """End the worker and everything below it; returns when the worker is gone."""
+    def hang_up(self) -> None:
+        """Close the line, so that the worker kills what it runs and ends; another thread may still be listening."""
         with contextlib.suppress(OSError):
             self.sock.shutdown(socket.SHUT_RDWR)
+
+    def stop(self) -> None:
+        """End the worker and everything below it; returns when the worker is gone."""
+        self.hang_up()
         self.sock.close()
         try:
-            self.process.wait(
-                5
-            )  # it kills and reaps what runs; killing it here would leave zombies to others
+            self.process.wait(5)  # killed from here, it would leave its dead to others
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
         if self.process.stderr is not None:
             self.process.stderr.close()
         if self.scratch is not None:
+            _kill_by_folder(self.scratch)
             shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def forget(self) -> None:
+        """After a fork, in the child: let go of the parent's worker without disturbing it."""
+        self.sock.close()
+        if self.process.stderr is not None:
+            self.process.stderr.close()
+        self.process.returncode = 0  # it is no child of this process
 
 
 def sandbox_status(setting: str | None = None) -> SandboxStatus:
@@ -290,11 +304,14 @@ def _command(
     site = _site_folders()
     config = {
         "fd": fd,
-        "guest": f"{_INSIDE}/guest.py" if inside else str(_HERE / "guest.py"),
+        "folder": _INSIDE if inside else str(_HERE),
         "scratch": "/scratch" if inside else str(scratch),
         "site": [str(folder) for folder in site],
         "uid": None if confinement.user_namespace else uid,
         "namespaces": inside,
+        "output": OUTPUT_BYTES,
+        "file_size": _SCRATCH_BYTES,
+        "processes": _process_limit(confinement, uid),
     }
     worker = f"{_INSIDE}/worker.py" if inside else str(_HERE / "worker.py")
     python = [sys.executable, "-s", "-S", "-P", "-B", worker, json.dumps(config)]
@@ -340,7 +357,7 @@ def _bwrap(confinement: Confinement, site: list[Path]) -> list[str]:
             command += ["--ro-bind", str(path), str(path)]
     for path in _masked(visible):
         command += ["--tmpfs", str(path), "--remount-ro", str(path)]
-    for name in ("worker.py", "guest.py"):
+    for name in ("worker.py", "guest.py", "supervisor.py"):
         command += ["--ro-bind", str(_HERE / name), f"{_INSIDE}/{name}"]
     return [*command, "--remount-ro", "/", "--chdir", "/", "--"]
 
@@ -406,3 +423,39 @@ def _describe(confinement: Confinement, facts: dict[str, Any], reason: str) -> S
         "memory is limited for each process, and for all of a test's only when looked at twice a second"
     )
     return SandboxStatus(tier=confinement.tier, holds=tuple(holds), does_not_hold=tuple(lacks), reason=reason)
+
+
+def _process_limit(confinement: Confinement, uid: int | None) -> int:
+    """How many processes the user that tests run as may have.
+
+    Linux counts them for each user; inside a user namespace for that namespace alone, since version 5.14.
+    """
+    counted_apart = uid is not None or (confinement.user_namespace and _kernel_version() >= (5, 14))
+    return _PROCESSES if counted_apart else _PROCESSES + _own_tasks()
+
+
+def _kernel_version() -> tuple[int, int]:
+    found = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def _own_tasks() -> int:
+    """How many processes and threads this user has now."""
+    count = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if folder.stat().st_uid == os.geteuid():
+                count += len(list((folder / "task").iterdir()))
+    return count
+
+
+def _kill_by_folder(scratch: Path) -> None:
+    """Kill what a hostile program has left after ending its worker: it has the scratch folder in its environment."""
+    name = os.fsencode(scratch)
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            inside = (
+                name in os.fsencode((folder / "cwd").readlink()) or name in (folder / "environ").read_bytes()
+            )
+            if inside and int(folder.name) != os.getpid():
+                os.kill(int(folder.name), signal.SIGKILL)

@@ -2,15 +2,12 @@
 
 Started as a program, inside the sandbox where there is one; standard library only. It talks to the pool over one
 socket and never learns an expected output. A worker has the prelude's modules loaded and forks a *submission process*,
-which compiles the program, imports the installed modules that it names, and forks one process per test; it is also the
-clock, the accountant and the undertaker of its tests.
+which compiles the program, imports the installed modules that it names, and forks one process per test.
 
-Where the system allows it, the submission process is the first process of a namespace of its own: a test cannot see or
-signal anything above it, orphans fall to it, and one `kill(-1)` ends whatever a test has left behind. Elsewhere it
-is a child subreaper and walks `/proc`. When it dies against the rules, the worker leaves too, and the pool starts another.
-
-Time is CPU time of everything a test has started. A process that neither computes nor waits for a core is idle, and idle
-time has a limit as well.
+Where the system allows it, the submission process is the first process of a namespace of its own: a test cannot see
+or signal anything above it, orphans fall to it, and one `kill(-1)` ends whatever a test has left behind. Elsewhere
+it is a child subreaper and walks `/proc`. When it dies against the rules, the worker leaves too, and the pool starts
+another one.
 """
 
 import contextlib
@@ -22,21 +19,20 @@ import os
 import resource
 import runpy
 import select
-import shutil
 import signal
 import socket
 import struct
 import sys
-import time
+from os import chdir, chmod, fork, kill, rmdir, unlink  # the guard of functional tests takes them out of `os`
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 __all__ = ["receive", "send"]
 
 _HEAD = struct.Struct(">II")
+_LONGEST = 1 << 30
 _RESULT_FD = 200  # far from the low numbers that programs close in bulk
-_STDERR_KEPT = 64 * 1024
-_CHUNK = 1 << 18
-_CLEANUP_SECONDS = 5.0
+_TRY_WITHOUT_IMPORTS = 75
 
 _CLONE_NEWPID = 0x20000000
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
@@ -51,12 +47,13 @@ def send(sock: socket.socket, header: dict[str, Any], blob: bytes = b"", fds: tu
     text = json.dumps(header).encode("ascii")
     head = _HEAD.pack(len(text), len(blob)) + text
     if fds:
-        sent = socket.send_fds(sock, [head], list(fds))
-        head = head[sent:]
+        head = head[socket.send_fds(sock, [head], list(fds)) :]
     if len(blob) < 65_536:
-        sock.sendall(head + blob)
-    else:
+        head += blob
+        blob = b""
+    if head:
         sock.sendall(head)
+    if blob:
         sock.sendall(blob)
 
 
@@ -65,11 +62,15 @@ def receive(sock: socket.socket) -> tuple[dict[str, Any], bytes, list[int]]:
 
     Raises:
         EOFError: the other side has gone.
+        ValueError: what came is no message.
     """
     head, fds, _, _ = socket.recv_fds(sock, _HEAD.size, 1)
     head += _receive_exactly(sock, _HEAD.size - len(head))
     text_size, blob_size = _HEAD.unpack(head)
-    return json.loads(_receive_exactly(sock, text_size)), bytes(_receive_exactly(sock, blob_size)), fds
+    if text_size + blob_size > _LONGEST:
+        raise ValueError("a message of absurd length")
+    data = _receive_exactly(sock, text_size + blob_size)
+    return json.loads(data[:text_size]), bytes(data[text_size:]), fds
 
 
 def _receive_exactly(sock: socket.socket, size: int) -> bytearray:
@@ -91,7 +92,8 @@ class Worker:
         self.scratch: str = config["scratch"]
         self.uid: int | None = config["uid"]
         self.sock = socket.socket(fileno=config["fd"])
-        self.sock.set_inheritable(False)
+        self.guest = _load(config["folder"], "guest")
+        self.supervisor = _load(config["folder"], "supervisor")
 
     def serve(self) -> None:
         """Work until the pool closes the connection or a submission process dies against the rules."""
@@ -99,18 +101,15 @@ class Worker:
         _prctl(_PR_SET_NO_NEW_PRIVS, 1)
         _prctl(_PR_SET_DUMPABLE, 0)  # the same user could read and trace it otherwise
         _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+        os.umask(0o022)
         sys.path.extend(self.config["site"])
-        self.guest = runpy.run_path(self.config["guest"], run_name="guest")
-        self.names = self.guest["prelude_names"]()
-        self.own_pids = _own_pids_fd() if self.config["namespaces"] else -1
+        self.names = self.guest.prelude_names()
+        self.own_pids = _own_pids() if self.config["namespaces"] else -1
         if self.uid is not None and not self._can_drop(self.uid):
             self.uid = None
-        facts = {
-            "own_pids": self.own_pids >= 0,
-            "uid": self.uid,
-            "schedstat": os.path.exists("/proc/self/schedstat"),
-        }
+        facts = {"own_pids": self.own_pids >= 0, "uid": self.uid}
         self.sock.sendall(json.dumps(facts).encode("ascii") + b"\n")
+        os.dup2(0, 2)  # nobody reads what an imported module has to say
         gc.collect()
         gc.freeze()
         gc.disable()  # a collection in a fork would copy every page
@@ -119,60 +118,58 @@ class Worker:
                 while self._one_job():
                     pass
         finally:
-            _Tests.kill_descendants()
-            shutil.rmtree(self.scratch, ignore_errors=True)
+            self.supervisor.kill_descendants()
+            with contextlib.suppress(OSError):
+                _empty(self.scratch)
 
     def _one_job(self) -> bool:
         job, source, _ = receive(self.sock)
-        child = self._fork_submission(job, source)
-        if not self._wait(child):
-            return False
-        return True
+        status = self._wait(self._fork_submission(job, source))
+        if os.waitstatus_to_exitcode(status) == _TRY_WITHOUT_IMPORTS:
+            status = self._wait(self._fork_submission(job | {"imports": False}, source))
+        return status == 0
 
     def _fork_submission(self, job: dict[str, Any], source: bytes) -> int:
-        if self.own_pids >= 0 and _libc.unshare(_CLONE_NEWPID):  # type: ignore[union-attr]
-            raise OSError(ctypes.get_errno(), "no process namespace")
-        child = os.fork()
+        if self.own_pids >= 0:
+            _checked("unshare", _CLONE_NEWPID)
+        child = fork()
         if child == 0:
             status = 1
             try:
                 Submission(self, job, source).serve()
                 status = 0
-            except (EOFError, ConnectionError):
-                pass
             finally:
                 _exit(status)
-        if self.own_pids >= 0 and _libc.setns(self.own_pids, _CLONE_NEWPID):  # type: ignore[union-attr]
-            raise OSError(ctypes.get_errno(), "no way back to the worker's process namespace")
+        if self.own_pids >= 0:
+            _checked("setns", self.own_pids, _CLONE_NEWPID)
         return child
 
-    def _wait(self, child: int) -> bool:
+    def _wait(self, child: int) -> int:
         """Wait for a submission process, and end it when the pool has gone."""
-        watch = select.poll()
-        pidfd = os.pidfd_open(child) if hasattr(os, "pidfd_open") else -1
-        if pidfd >= 0:
-            watch.register(pidfd, select.POLLIN)
-            watch.register(self.sock, getattr(select, "POLLRDHUP", select.POLLHUP))
-            ready = {fd for fd, _ in watch.poll()}
+        if hasattr(os, "pidfd_open"):
+            pidfd = os.pidfd_open(child)
+            poll = select.poll()
+            poll.register(pidfd, select.POLLIN)
+            poll.register(self.sock, getattr(select, "POLLRDHUP", 0))
+            ended = pidfd in {fd for fd, _ in poll.poll()}
             os.close(pidfd)
-            if pidfd not in ready:
-                os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-        return status == 0
+            if not ended:
+                kill(child, signal.SIGKILL)
+        return os.waitpid(child, 0)[1]
 
     def _can_drop(self, uid: int) -> bool:
-        """Whether another user could run here: read the library, enter the scratch folder."""
-        child = os.fork()
+        """Whether another user could run here: read the library, start the interpreter, enter the scratch folder."""
+        child = fork()
         if child == 0:
-            with contextlib.suppress(BaseException):
-                _drop_privileges(uid)
-                os.listdir(os.path.dirname(os.__file__))
-                with open(os.__file__, "rb"), open(sys.executable, "rb"):
-                    os.chdir(self.scratch)
-                    for folder in self.config["site"]:
-                        os.listdir(folder)
-                    _exit(0)
-            _exit(1)
+            status = 1
+            try:
+                _become(uid)
+                for folder in (os.path.dirname(os.__file__), *self.config["site"]):
+                    os.listdir(folder)
+                chdir(self.scratch)
+                status = 0 if os.access(sys.executable, os.X_OK) and os.access(os.__file__, os.R_OK) else 1
+            finally:
+                _exit(status)
         return os.waitpid(child, 0)[1] == 0
 
 
@@ -183,28 +180,45 @@ class Submission:
         self.worker, self.job, self.source = worker, job, source
         self.path = os.path.join(worker.scratch, "main.py")
         self.folder = os.path.join(worker.scratch, "work")
+        self.written: tuple[int, ...] = ()
+        self.rlimits = _rlimits(job["time_limit"], job["memory_limit"], worker.config)
 
     def serve(self) -> None:
         """Answer tests until the pool says `end`."""
+        sock = self.worker.sock
         _prctl(_PR_SET_DUMPABLE, 0)
         _prctl(_PR_SET_CHILD_SUBREAPER, 1)
         if self.worker.own_pids < 0:
             _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        self._restore_scratch()
-        self.code = self.worker.guest["compile_program"](self.source, self.path)
-        if not isinstance(self.code, BaseException):
-            self.worker.guest["import_installed"](self.source, self.worker.config["site"])
-        gc.collect()
-        gc.freeze()
-        send(self.worker.sock, {"prepared": True})
+        if self.worker.uid is None:
+            _drop_capabilities()
+        try:
+            self._restore_scratch()
+        except OSError as error:
+            send(sock, {"internal": f"the scratch folder cannot be written: {error}"})
+            return
+        self._prepare()
+        send(sock, {"prepared": True})
         while True:
-            header, _, fds = receive(self.worker.sock)
+            header, _, fds = receive(sock)
             if "end" in header:
                 return
             outcome, blob = self._run(fds[0])
             os.close(fds[0])
-            send(self.worker.sock, outcome, blob)
             self._restore_scratch()
+            send(sock, outcome, blob)
+
+    def _prepare(self) -> None:
+        guest = self.worker.guest
+        code = guest.compile_program(self.source, self.path)
+        if self.job.get("imports", True) and not isinstance(code, BaseException):
+            guest.import_installed(self.source, self.worker.config["site"])
+            if len(os.listdir("/proc/self/task") if sys.platform == "linux" else "1") > 1:
+                _exit(_TRY_WITHOUT_IMPORTS)  # a module has started threads, which a fork would not carry over
+        names = self.worker.names if self.job["prelude"] else {}
+        self.program = guest.Program(code, self.path, names, self.job["function"])
+        gc.collect()
+        gc.freeze()
 
     def _run(self, stdin: int) -> tuple[dict[str, Any], bytes]:
         arguments: list[Any] = []
@@ -213,249 +227,76 @@ class Submission:
                 arguments = _parse_arguments(stdin)
             except (ValueError, RecursionError) as error:
                 return {"bad_test": f"an input line is not JSON: {error}"}, b""
+            stdin = os.open(os.devnull, os.O_RDWR)
+        supervisor = self.worker.supervisor
+        limits = supervisor.Limits(
+            self.job["time_limit"], self.worker.config["output"], self.job["memory_limit"]
+        )
+        test = supervisor.Test(limits, own_pids=self.worker.own_pids >= 0)
         try:
-            return _Tests(self, stdin, arguments).run()
+            outcome: tuple[dict[str, Any], bytes] = test.run(
+                lambda main, err: self._become_test(stdin, main, err, arguments)
+            )
         except OSError as error:
             return {"internal": str(error)}, b""
+        finally:
+            if self.job["function"]:
+                os.close(stdin)
+        return outcome
 
-    def become_test(self, stdin: int, stdout: int, stderr: int, arguments: list[Any]) -> NoReturn:
-        """Turn this fresh fork into the process of one test, and run the program in it. Never returns."""
+    def _become_test(self, stdin: int, main: int, err: int, arguments: list[Any]) -> NoReturn:
+        """Turn this fresh fork into the process of one test, and run the program in it."""
         try:
-            job, guest = self.job, self.worker.guest
             os.setsid()
-            function = job["function"]
+            function = bool(self.job["function"])
             if function:
-                os.dup2(stdout, _RESULT_FD)
-                stdin = stdout = os.open(os.devnull, os.O_RDWR)
-            for source, target in ((stdin, 0), (stdout, 1), (stderr, 2)):
-                os.dup2(source, target)
+                os.dup2(main, _RESULT_FD)
+            os.dup2(stdin, 0)
+            os.dup2(stdin if function else main, 1)
+            os.dup2(err, 2)
             os.closerange(3, _RESULT_FD)
-            os.closerange(_RESULT_FD + bool(function), 4096)
-            os.chdir(self.folder)
-            _set_limits(job)
-            _drop_privileges(self.worker.uid)
-            _prctl(_PR_SET_DUMPABLE, 1)
+            os.closerange(_RESULT_FD + function, 4096)
+            chdir(self.folder)
+            for kind, limit in self.rlimits:
+                resource.setrlimit(kind, limit)
+            if self.worker.uid is not None:
+                _become(self.worker.uid)
+            _prctl(_PR_SET_DUMPABLE, 1)  # its own `/proc/self` is its own again
+            if self.worker.own_pids < 0:
+                _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
             gc.enable()
-            names, prelude = self.worker.names, job["prelude"]
-            if function:
-                guest["call_function"](
-                    self.code, self.path, names, function, arguments, _RESULT_FD, prelude=prelude
-                )
-            guest["run_program"](self.code, self.path, names, prelude=prelude)
+            self.program.run(arguments, _RESULT_FD)
         finally:
             _exit(1)
 
     def _restore_scratch(self) -> None:
         """Make the scratch folder what a test expects: the program's text and an empty working directory."""
-        scratch, shared = self.worker.scratch, self.worker.uid is not None
-        with contextlib.suppress(OSError):
-            if set(os.listdir(scratch)) == {"main.py", "work"} and not os.listdir(self.folder):
-                status = os.stat(self.path)
-                if (status.st_size, status.st_mtime_ns, status.st_ino) == getattr(self, "_written", None):
-                    return
-        for entry in os.scandir(scratch):
-            _remove(entry)
+        scratch = self.worker.scratch
+        mode = 0o777 if self.worker.uid is not None else 0o700
+        if self.written and self._is_pristine(mode):
+            return
+        _empty(scratch)
         os.mkdir(self.folder)
-        os.chmod(self.folder, 0o777 if shared else 0o700)
+        chmod(self.folder, mode)
         with open(self.path, "wb") as file:
             file.write(self.source)
-        status = os.stat(self.path)
-        self._written = (status.st_size, status.st_mtime_ns, status.st_ino)
+        self.written = _identity(self.path)
 
-
-class _Tests:
-    """One test's process tree, from the fork to the last reaped orphan."""
-
-    def __init__(self, submission: Submission, stdin: int, arguments: list[Any]) -> None:
-        self.submission, self.stdin, self.arguments = submission, stdin, arguments
-        job = submission.job
-        self.time_limit: float = job["time_limit"]
-        self.output_limit: int = job["output_limit"]
-        self.memory_limit: int = job["memory_limit"]
-        self.cpu, self.memory, self.killed = 0.0, 0, ""
-        self.main, self.err, self.err_size = bytearray(), bytearray(), 0
-
-    def run(self) -> tuple[dict[str, Any], bytes]:
-        """Run the test and tell how it ended."""
-        main_read, main_write = os.pipe()
-        err_read, err_write = os.pipe()
-        self.start = time.monotonic()
+    def _is_pristine(self, mode: int) -> bool:
         try:
-            self.pid = os.fork()
-            if self.pid == 0:
-                self.submission.become_test(self.stdin, main_write, err_write, self.arguments)
-        finally:
-            os.close(main_write)
-            os.close(err_write)
-        self.streams = {main_read, err_read}
-        self.main_read = main_read
-        try:
-            for stream in self.streams:
-                os.set_blocking(stream, False)
-            self._watch()
-            wall = time.monotonic() - self.start
-            _, status, usage = os.wait4(self.pid, 0)
-            self._charge(usage)
-            self._bury()
-            for stream in tuple(self.streams):
-                self._drain(stream)
-        finally:
-            os.close(main_read)
-            os.close(err_read)
-        outcome = {
-            "status": os.waitstatus_to_exitcode(status),
-            "killed": self.killed,
-            "wall": wall,
-            "cpu": self.cpu,
-            "memory": self.memory,
-            "main": len(self.main),
-        }
-        return outcome, bytes(self.main) + bytes(self.err)
-
-    def _watch(self) -> None:
-        """Return when the test's main process has ended, by itself or by our hand."""
-        poll = select.poll()
-        pidfd = os.pidfd_open(self.pid)
-        for fd in (pidfd, *self.streams):
-            poll.register(fd, select.POLLIN)
-        check = self.start + min(0.25, self.time_limit / 4)
-        try:
-            while True:
-                for fd, _ in poll.poll(max(1, math.ceil((check - time.monotonic()) * 1000))):
-                    if fd == pidfd:
-                        return
-                    if not self._read(fd):
-                        poll.unregister(fd)
-                        self.streams.discard(fd)
-                if not self.killed and time.monotonic() >= check:
-                    check = self._check()
-                if self.killed:
-                    self._kill()
-                    check = time.monotonic() + 1
-        finally:
-            os.close(pidfd)
-
-    def _read(self, fd: int) -> bool:
-        """Take what a stream holds; False at its end."""
-        try:
-            data = os.read(fd, _CHUNK)
-        except BlockingIOError:
-            return True
-        if fd == self.main_read:
-            self.main += data
-            over = len(self.main) > self.output_limit
-        else:
-            self.err_size += len(data)
-            self.err += data
-            over = self.err_size > self.output_limit
-            if len(self.err) > 4 * _STDERR_KEPT:
-                del self.err[_STDERR_KEPT:-_STDERR_KEPT]
-        if over and not self.killed:
-            self.killed = "output"
-        return bool(data)
-
-    def _drain(self, fd: int) -> None:
-        while not self.killed:
-            size = len(self.main) + self.err_size
-            if not self._read(fd) or len(self.main) + self.err_size == size:
-                return
-
-    def _check(self) -> float:
-        """Compare the tree's time and memory with the limits; returns when to look again."""
-        now = time.monotonic()
-        cpu, waiting, memory = self.cpu, 0.0, 0
-        tree = _descendants()
-        for stat in tree.values():
-            cpu += stat["cpu"]
-            waiting += _run_delay(stat["pid"])
-            memory += stat["memory"]
-        wall = now - self.start
-        idle = wall - cpu - waiting
-        if cpu > self.time_limit or idle > self.time_limit + 1 or wall > 10 * self.time_limit:
-            self.killed = "time"
-        elif self.memory_limit and len(tree) > 1 and memory > self.memory_limit:
-            self.killed = "memory"
-        left = min((self.time_limit - cpu) / _CORES, self.time_limit + 1 - idle, 10 * self.time_limit - wall)
-        return now + min(max(left, 0.02), 0.5)
-
-    def _charge(self, usage: resource.struct_rusage) -> None:
-        self.cpu += usage.ru_utime + usage.ru_stime
-        self.memory = max(self.memory, usage.ru_maxrss * (1024 if sys.platform == "linux" else 1))
-
-    def _kill(self) -> None:
-        if self.submission.worker.own_pids >= 0:
-            os.kill(-1, signal.SIGKILL)
-        else:
-            os.kill(self.pid, signal.SIGKILL)
-
-    def _bury(self) -> None:
-        """Kill and reap everything that the test has left behind."""
-        deadline = time.monotonic() + _CLEANUP_SECONDS
-        with contextlib.suppress(ChildProcessError):
-            while True:
-                pid, _, usage = os.wait4(-1, os.WNOHANG)
-                if pid:
-                    self._charge(usage)
-                    continue
-                if self.submission.worker.own_pids >= 0:
-                    os.kill(-1, signal.SIGKILL)
-                    self._charge(os.wait4(-1, 0)[2])
-                else:
-                    self.kill_descendants()
-                    time.sleep(0.001)
-                if time.monotonic() > deadline:
-                    _exit(1)
-
-    @staticmethod
-    def kill_descendants() -> None:
-        """Send SIGKILL to every process below this one."""
-        for pid in _descendants():
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-
-
-_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-_TICK = 1 / os.sysconf("SC_CLK_TCK")
-_PAGE = os.sysconf("SC_PAGE_SIZE")
-
-
-def _descendants() -> dict[int, dict[str, Any]]:
-    """What `/proc` tells of every process below this one, under the numbers that `/proc` uses."""
-    stats: dict[int, dict[str, Any]] = {}
-    try:
-        root = int(os.readlink("/proc/self"))
-        names = [name for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
-        return {}
-    children: dict[int, list[int]] = {}
-    for name in names:
-        try:
-            with open(f"/proc/{name}/stat", "rb") as file:
-                fields = file.read().rpartition(b")")[2].split()
+            return (
+                sorted(os.listdir(self.worker.scratch)) == ["main.py", "work"]
+                and os.lstat(self.folder).st_mode & 0o7777 == mode
+                and not os.listdir(self.folder)
+                and _identity(self.path) == self.written
+            )
         except OSError:
-            continue
-        pid = int(name)
-        cpu = sum(map(int, fields[11:15])) * _TICK
-        stats[pid] = {"pid": pid, "cpu": cpu, "memory": int(fields[21]) * _PAGE}
-        children.setdefault(int(fields[1]), []).append(pid)
-    found: dict[int, dict[str, Any]] = {}
-    front = [root]
-    while front:
-        for pid in children.get(front.pop(), ()):
-            if pid not in found:
-                found[pid] = stats[pid]
-                front.append(pid)
-    return found
+            return False
 
 
-def _run_delay(pid: int) -> float:
-    """Seconds that the threads of a process have waited for a core."""
-    total = 0
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        for task in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{task}/schedstat", "rb") as file:
-                total += int(file.read().split()[1])
-    return total / 1e9
+def _load(folder: str, name: str) -> SimpleNamespace:
+    """Run one of our files; the sandbox shows files, not a package."""
+    return SimpleNamespace(**runpy.run_path(os.path.join(folder, f"{name}.py"), run_name=name))
 
 
 def _parse_arguments(stdin: int) -> list[Any]:
@@ -465,33 +306,41 @@ def _parse_arguments(stdin: int) -> list[Any]:
     return [json.loads(line) for line in text.split("\n")]
 
 
-def _set_limits(job: dict[str, Any]) -> None:
-    seconds = math.ceil(job["time_limit"])
-    limits = {
+def _rlimits(
+    time_limit: float, memory_limit: int, config: dict[str, Any]
+) -> list[tuple[int, tuple[int, int]]]:
+    """What to pass to `setrlimit`; a limit that the caller has already is never raised."""
+    seconds = math.ceil(time_limit)
+    wanted = {
         "RLIMIT_CPU": (seconds + 1, seconds + 2),  # the clock is outside; this is for a clock that is stuck
         "RLIMIT_CORE": (0, 0),
-        "RLIMIT_FSIZE": (job["file_limit"], job["file_limit"]),
+        "RLIMIT_FSIZE": (config["file_size"],) * 2,
         "RLIMIT_NOFILE": (256, 256),
-        "RLIMIT_NPROC": (job["process_limit"], job["process_limit"]),
+        "RLIMIT_NPROC": (config["processes"],) * 2,
     }
-    if job["memory_limit"]:
-        limits["RLIMIT_AS"] = limits["RLIMIT_DATA"] = (job["memory_limit"], job["memory_limit"])
-    for name, (soft, hard) in limits.items():
+    if memory_limit:
+        wanted["RLIMIT_AS"] = wanted["RLIMIT_DATA"] = (memory_limit, memory_limit)
+    limits = []
+    for name, (soft, hard) in wanted.items():
         kind = getattr(resource, name, None)
         if kind is not None:
-            with contextlib.suppress(ValueError, OSError):  # the caller's own limit may be lower
-                resource.setrlimit(kind, (soft, hard))
+            _, most = resource.getrlimit(kind)
+            top = hard if most == resource.RLIM_INFINITY else min(hard, most)
+            limits.append((kind, (min(soft, top), top)))
+    return limits
 
 
-def _drop_privileges(uid: int | None) -> None:
-    if uid is not None:
-        os.setgroups([])
-        os.setresgid(uid, uid, uid)
-        os.setresuid(uid, uid, uid)
+def _become(uid: int) -> None:
+    """Turn into another user, which takes all capabilities away."""
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+def _drop_capabilities() -> None:
     if _libc is not None:
         _prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
-        header = (ctypes.c_uint32 * 2)(0x20080522, 0)
-        _libc.capset(header, (ctypes.c_uint32 * 6)())
+        _libc.capset((ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)())
 
 
 def _prctl(option: int, value: int) -> None:
@@ -499,20 +348,24 @@ def _prctl(option: int, value: int) -> None:
         _libc.prctl(option, value, 0, 0, 0)
 
 
-def _own_pids_fd() -> int:
+def _checked(call: str, *arguments: int) -> None:
+    if getattr(_libc, call)(*arguments):
+        raise OSError(ctypes.get_errno(), f"{call} failed")
+
+
+def _own_pids() -> int:
     """A handle to the worker's own process namespace, or -1 where it may not make new ones."""
-    if _libc is None:
-        return -1
-    child = os.fork()
+    child = fork()
     if child == 0:
-        _exit(0 if not _libc.unshare(_CLONE_NEWPID) else 1)
-    if os.waitpid(child, 0)[1]:
-        return -1
-    own = os.open("/proc/self/ns/pid", os.O_RDONLY)
-    if _libc.setns(own, _CLONE_NEWPID):
-        os.close(own)
-        return -1
-    return own
+        status = 1
+        try:
+            own = os.open("/proc/self/ns/pid", os.O_RDONLY)
+            _checked("unshare", _CLONE_NEWPID)
+            _checked("setns", own, _CLONE_NEWPID)
+            status = 0
+        finally:
+            _exit(status)
+    return -1 if os.waitpid(child, 0)[1] else os.open("/proc/self/ns/pid", os.O_RDONLY)
 
 
 def _reset_signals() -> None:
@@ -526,18 +379,21 @@ def _reset_signals() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _remove(entry: "os.DirEntry[str]") -> None:
-    if entry.is_dir(follow_symlinks=False):
-        shutil.rmtree(entry.path, onerror=_unlock)
-    else:
-        os.unlink(entry.path)
+def _identity(path: str) -> tuple[int, ...]:
+    status = os.lstat(path)
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _unlock(function: Any, path: str, _: Any) -> None:
-    with contextlib.suppress(OSError):
-        os.chmod(os.path.dirname(path), 0o700)
-        os.chmod(path, 0o700)
-        function(path)
+def _empty(folder: str) -> None:
+    """Remove what a folder holds, closed folders of its owner included."""
+    chmod(folder, 0o755)
+    with os.scandir(folder) as entries:
+        for entry in list(entries):
+            if entry.is_dir(follow_symlinks=False):
+                _empty(entry.path)
+                rmdir(entry.path)
+            else:
+                unlink(entry.path)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,284 @@
+"""The worker processes of a pool: started when needed, lent to one caller at a time, replaced when they fail."""
+
+import os
+import queue
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from itertools import count
+from typing import Any, TypeVar
+
+from lcbkit.errors import SandboxError
+from lcbkit.judging.outcomes import Limits, Outcome, parse_outcome
+from lcbkit.judging.sandbox import Confined, await_ready, choose, spawn, unused_uid
+from lcbkit.judging.worker import receive, send
+from lcbkit.problems import TestCase
+
+__all__ = ["Crew", "Token", "UnpreparedError", "WorkerLostError", "converse"]
+
+_T = TypeVar("_T")
+_GRACE_SECONDS = 60.0  # for a worker that should have answered: compiling, imports, a crowded machine
+_AHEAD = 3  # tests on their way to a worker; more would only lie in its queue
+
+
+class WorkerLostError(Exception):
+    """A worker has gone, or says what it should not."""
+
+
+class UnpreparedError(WorkerLostError):
+    """It went before the program's first test could start."""
+
+
+class Token:
+    """Lets one thread cancel what others do in its name: their workers are ended."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._workers: set[Confined] = set()
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        """End all workers that are lent under this token, and lend no more."""
+        with self._lock:
+            self.cancelled = True
+            workers = tuple(self._workers)
+        for worker in workers:
+            worker.hang_up()
+
+    def add(self, worker: Confined) -> None:
+        """A worker is lent under this token."""
+        with self._lock:
+            self._workers.add(worker)
+            if self.cancelled:
+                worker.hang_up()
+
+    def remove(self, worker: Confined) -> None:
+        """It was given back."""
+        with self._lock:
+            self._workers.discard(worker)
+
+
+class Crew:
+    """At most `size` workers.
+
+    Args:
+        size: how many.
+        setting: `auto`, `bwrap`, `limits`, or None for `LCB_SANDBOX`.
+    """
+
+    def __init__(self, size: int, setting: str | None) -> None:
+        self.size, self.setting, self.closed = size, setting, False
+        self._changed = threading.Condition()
+        self._idle: list[Confined] = []
+        self._busy: set[Confined] = set()
+        self._places = size
+        self._keeper = _Keeper()
+        _crews.add(self)
+
+    def free(self) -> int:
+        """How many workers could be lent now without waiting."""
+        with self._changed:
+            return len(self._idle) + self._places
+
+    def take(self, token: Token) -> Confined:
+        """Lend a worker, started if need be; waits for one.
+
+        Raises:
+            SandboxError: the crew is closed, the token is cancelled, or no worker starts.
+        """
+        with self._changed:
+            while not (self.closed or token.cancelled or self._idle or self._places):
+                self._changed.wait(0.5)  # a token is cancelled without a word to this condition
+            if self.closed or token.cancelled:
+                raise SandboxError(
+                    "the judge was stopped while programs were waiting for it; judge them again"
+                )
+            worker = self._idle.pop() if self._idle else None
+            if worker is None:
+                self._places -= 1
+        if worker is None or worker.process.poll() is not None:
+            try:
+                worker = self._replace(worker)
+            except BaseException:
+                with self._changed:
+                    self._places += 1
+                    self._changed.notify()
+                raise
+        with self._changed:
+            self._busy.add(worker)
+            if self.closed:
+                worker.hang_up()
+        token.add(worker)
+        return worker
+
+    def give_back(self, worker: Confined, token: Token, *, healthy: bool) -> None:
+        """Take a worker back; one that is not healthy is ended."""
+        token.remove(worker)
+        keep = healthy and not self.closed and not token.cancelled
+        if not keep:
+            worker.stop()
+        with self._changed:
+            self._busy.discard(worker)
+            if keep:
+                self._idle.append(worker)
+            else:
+                self._places += 1
+            self._changed.notify()
+
+    def close(self) -> None:
+        """End all workers; whoever has one sees it go."""
+        with self._changed:
+            self.closed = True
+            idle, busy = tuple(self._idle), tuple(self._busy)
+            self._idle.clear()
+            self._changed.notify_all()
+        for worker in busy:
+            worker.hang_up()
+        for worker in idle:
+            worker.hang_up()
+        for worker in idle:
+            worker.stop()
+        self._keeper.close()
+
+    def forget(self) -> None:
+        """After a fork, in the child: the workers are the parent's; drop them without a word."""
+        for worker in (*self._idle, *self._busy):
+            worker.forget()
+        self._idle, self._busy, self._places = [], set(), self.size
+        self._changed, self._keeper = threading.Condition(), _Keeper()
+
+    def _replace(self, dead: Confined | None) -> Confined:
+        if dead is not None:
+            dead.stop()
+        uid = unused_uid(next(_numbers))
+        confinement, _ = self._keeper.call(lambda: choose(self.setting))
+        worker = self._keeper.call(lambda: spawn(confinement, uid=uid))
+        await_ready(worker)
+        return worker
+
+
+def converse(
+    worker: Confined,
+    source: bytes,
+    function: str,
+    cases: Sequence[TestCase],
+    limits: Limits,
+    *,
+    one_by_one: bool,
+) -> Iterator[Outcome]:
+    """Run a program's tests on a worker, in order; the next is on its way while the caller looks at the last.
+
+    Raises:
+        WorkerLostError: the worker has gone or talks nonsense.
+        SandboxError: this process is out of descriptors or memory for the inputs.
+    """
+    sock = worker.sock
+    sock.settimeout(_GRACE_SECONDS + 10 * limits.time_limit)
+    job = {
+        "function": function,
+        "time_limit": limits.time_limit,
+        "memory_limit": limits.memory_limit,
+        "prelude": limits.prelude,
+    }
+    try:
+        send(sock, job, source)
+        first = receive(sock)[0]
+    except (OSError, EOFError, ValueError) as error:
+        raise UnpreparedError(str(error)) from error
+    if "internal" in first:
+        yield Outcome(internal=str(first["internal"]))
+        return
+    sent = 0
+    for index in range(len(cases)):
+        while sent < len(cases) and sent - index < (1 if one_by_one else _AHEAD):
+            _send_test(worker, cases[sent])
+            sent += 1
+        try:
+            header, blob, _ = receive(sock)
+            if index == len(cases) - 1:
+                send(sock, {"end": True})
+            outcome = parse_outcome(header, blob)
+        except (OSError, EOFError, ValueError) as error:
+            raise WorkerLostError(str(error)) from error
+        yield outcome
+
+
+def _send_test(worker: Confined, case: TestCase) -> None:
+    try:
+        fd = _input_file(case.input)
+    except OSError as error:
+        raise SandboxError(
+            f"a test's input could not be handed over: {error}; free some and judge again"
+        ) from error
+    try:
+        send(worker.sock, {"test": True}, fds=(fd,))
+    except OSError as error:
+        raise WorkerLostError(str(error)) from error
+    finally:
+        os.close(fd)
+
+
+def _input_file(text: str) -> int:
+    """An open file without a name, at its start, that holds a text."""
+    if hasattr(os, "memfd_create"):
+        fd = os.memfd_create("input")
+    else:
+        import tempfile
+
+        with tempfile.TemporaryFile() as file:
+            fd = os.dup(file.fileno())
+    try:
+        view = memoryview(text.encode("utf-8", "surrogatepass"))
+        while view:
+            view = view[os.write(fd, view) :]
+        os.lseek(fd, 0, os.SEEK_SET)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+class _Keeper:
+    """A thread that starts workers: bubblewrap ends with the thread that started it, so this one must outlive it."""
+
+    def __init__(self) -> None:
+        self._calls: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+
+    def call(self, function: Callable[[], _T]) -> _T:
+        with self._lock:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._run, name="lcbkit-judge-keeper", daemon=True)
+                with suppress(RuntimeError):  # the interpreter is ending and starts no thread
+                    self._thread.start()
+            if not self._thread.is_alive():
+                return function()
+        future: Future[_T] = Future()
+        self._calls.put((function, future))
+        return future.result()
+
+    def close(self) -> None:
+        self._calls.put(None)
+
+    def _run(self) -> None:
+        while (item := self._calls.get()) is not None:
+            function, future = item
+            try:
+                future.set_result(function())
+            except BaseException as error:  # noqa: BLE001 - handed to the caller
+                future.set_exception(error)
+
+
+_numbers = count()
+_crews: "weakref.WeakSet[Crew]" = weakref.WeakSet()
+
+
+def _forget_all() -> None:
+    for crew in tuple(_crews):
+        crew.forget()
+
+
+os.register_at_fork(after_in_child=_forget_all)

@@ -1,0 +1,258 @@
+"""One test's process tree, from the fork to the last reaped orphan: the clock, the accountant, the undertaker.
+
+`worker.py` loads this file by its path; it runs in the submission process, outside of the test's. Standard library only.
+
+Time is the CPU time of everything that a test has started. A tree that neither computes nor waits for a core is idle,
+and idle time has a limit of its own; both stay put when the machine is busy with other things.
+"""
+
+import contextlib
+import math
+import os
+import resource
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import fork, kill  # the guard of functional tests takes them out of `os`
+from typing import Any, NoReturn
+
+__all__ = ["Limits", "Test", "kill_descendants"]
+
+_STDERR_KEPT = 64 * 1024
+_CHUNK = 1 << 18
+_CLEANUP_SECONDS = 10.0
+_LOOK_SECONDS = 0.5
+_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+_TICK = 1 / os.sysconf("SC_CLK_TCK")
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_MAXRSS_UNIT = 1024 if sys.platform == "linux" else 1
+_exit = os._exit
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a test may use: CPU seconds, bytes of output, bytes of memory (0 for no limit)."""
+
+    time: float
+    output: int
+    memory: int
+
+
+class Test:
+    """One test.
+
+    Args:
+        limits: what it may use.
+        own_pids: whether this is the first process of a namespace, so that one signal reaches all others.
+    """
+
+    __test__ = False
+
+    def __init__(self, limits: Limits, *, own_pids: bool) -> None:
+        self.limits, self.own_pids = limits, own_pids
+        self.cpu, self.memory, self.idle, self.killed = 0.0, 0, 0.0, ""
+        self.main, self.err, self.err_size = bytearray(), bytearray(), 0
+
+    def run(self, become: Callable[[int, int], NoReturn]) -> tuple[dict[str, Any], bytes]:
+        """Fork, let the child become the test, and tell how it ended.
+
+        Args:
+            become: called in the child with the descriptors for its main output and standard error.
+
+        Returns:
+            The outcome, and main output and standard error one after the other.
+
+        Raises:
+            OSError: no process or no pipe can be had.
+        """
+        main_read, main_write = os.pipe()
+        err_read, err_write = os.pipe()
+        try:
+            self.start = self.looked = time.monotonic()
+            self.seen = 0.0
+            self.pid = fork()
+            if self.pid == 0:
+                become(main_write, err_write)
+        finally:
+            os.close(main_write)
+            os.close(err_write)
+        try:
+            os.set_blocking(main_read, False)
+            os.set_blocking(err_read, False)
+            self.streams = {main_read: self._take_main, err_read: self._take_err}
+            self._watch()
+            wall = time.monotonic() - self.start
+            _, status, usage = os.wait4(self.pid, 0)
+            self._charge(usage)
+            self._bury()
+            for stream in list(self.streams):
+                while not self.killed and self._read(stream):
+                    pass
+        finally:
+            os.close(main_read)
+            os.close(err_read)
+        outcome = {
+            "status": os.waitstatus_to_exitcode(status),
+            "killed": self.killed,
+            "wall": wall,
+            "cpu": self.cpu,
+            "memory": self.memory,
+            "main": len(self.main),
+        }
+        return outcome, bytes(self.main + self.err)
+
+    def _watch(self) -> None:
+        """Return when the test's first process has ended, by itself or by our hand."""
+        poll = select.poll()
+        pidfd = os.pidfd_open(self.pid) if hasattr(os, "pidfd_open") else -1
+        for fd in (pidfd, *self.streams):
+            if fd >= 0:
+                poll.register(fd, select.POLLIN)
+        look = self.start + min(_LOOK_SECONDS, self.limits.time) / 2
+        try:
+            while True:
+                pause = look - time.monotonic() if pidfd >= 0 else 0.005
+                for fd, _ in poll.poll(max(1, math.ceil(pause * 1000))):
+                    if fd == pidfd:
+                        return
+                    if not self._read(fd) and fd not in self.streams:
+                        poll.unregister(fd)
+                if pidfd < 0 and os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                    return
+                if not self.killed and time.monotonic() >= look:
+                    look = self._look()
+                if self.killed:
+                    self._kill()
+                    look = time.monotonic() + _LOOK_SECONDS
+        finally:
+            if pidfd >= 0:
+                os.close(pidfd)
+
+    def _read(self, fd: int) -> bool:
+        """Take what a stream holds; False if that is nothing now, or nothing ever again."""
+        try:
+            data = os.read(fd, _CHUNK)
+        except BlockingIOError:
+            return False
+        if data:
+            self.streams[fd](data)
+        else:
+            del self.streams[fd]
+        return bool(data)
+
+    def _take_main(self, data: bytes) -> None:
+        self.main += data
+        if len(self.main) > self.limits.output:
+            self.killed = self.killed or "output"
+
+    def _take_err(self, data: bytes) -> None:
+        self.err += data
+        self.err_size += len(data)
+        if len(self.err) > 4 * _STDERR_KEPT:
+            del self.err[_STDERR_KEPT:-_STDERR_KEPT]
+        if self.err_size > self.limits.output:
+            self.killed = self.killed or "output"
+
+    def _look(self) -> float:
+        """Compare the tree's time and memory with the limits; returns when to look again."""
+        now = time.monotonic()
+        tree = _descendants()
+        cpu = self.cpu + sum(process.cpu for process in tree)
+        used = cpu + sum(map(_core_wait, tree))
+        if not any(process.runs for process in tree):  # else it waits for nothing but a core
+            self.idle += max(0.0, (now - self.looked) - (used - self.seen))
+        self.looked, self.seen = now, max(used, self.seen)
+        left = (
+            (self.limits.time - cpu) / _CORES,
+            self.limits.time + 1 - self.idle,
+            10 * self.limits.time - (now - self.start),
+        )
+        if min(left) < 0:
+            self.killed = "time"
+        elif self.limits.memory and sum(process.memory for process in tree) > self.limits.memory:
+            self.killed = "memory"
+        return now + min(max(min(left), 0.02), _LOOK_SECONDS)
+
+    def _charge(self, usage: resource.struct_rusage) -> None:
+        self.cpu += usage.ru_utime + usage.ru_stime
+        self.memory = max(self.memory, usage.ru_maxrss * _MAXRSS_UNIT)
+
+    def _kill(self) -> None:
+        if self.own_pids:
+            kill(-1, signal.SIGKILL)
+        else:
+            kill(self.pid, signal.SIGKILL)
+
+    def _bury(self) -> None:
+        """Kill and reap everything that the test has left behind, or give up this whole process."""
+        deadline = time.monotonic() + _CLEANUP_SECONDS
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                pid, _, usage = os.wait4(-1, os.WNOHANG)
+                if pid:
+                    self._charge(usage)
+                elif self.own_pids:
+                    kill(-1, signal.SIGKILL)
+                    self._charge(os.wait4(-1, 0)[2])
+                else:
+                    kill_descendants()
+                    time.sleep(0.001)
+                if time.monotonic() > deadline:
+                    _exit(1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Process:
+    """What `/proc` says of a process; `memory` leaves out what a fork shares with its parent from the start."""
+
+    pid: int
+    runs: bool
+    cpu: float
+    memory: int
+
+
+def kill_descendants() -> None:
+    """Send SIGKILL to every process below this one."""
+    for process in _descendants():
+        with contextlib.suppress(OSError):
+            kill(process.pid, signal.SIGKILL)
+
+
+def _descendants() -> list[_Process]:
+    """Every process below this one, under the numbers that `/proc` uses."""
+    try:
+        root = int(os.readlink("/proc/self"))
+        names = [name for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return []
+    children: dict[int, list[int]] = {}
+    stats: dict[int, list[bytes]] = {}
+    for name in names:
+        with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+            stats[int(name)] = fields
+            children.setdefault(int(fields[1]), []).append(int(name))
+    shared = int(stats[root][21]) if root in stats else 0
+    found: list[_Process] = []
+    front = children.get(root, [])
+    while front:
+        pid = front.pop()
+        fields = stats[pid]
+        cpu = sum(map(int, fields[11:15])) * _TICK  # its own, and that of children it has waited for
+        memory = max(0, int(fields[21]) - shared) * _PAGE
+        found.append(_Process(pid, fields[0] in (b"R", b"D"), cpu, memory))
+        front += children.get(pid, [])
+    return found
+
+
+def _core_wait(process: _Process) -> float:
+    """Seconds that the living threads of a process have waited for a core."""
+    total = 0
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        for task in os.listdir(f"/proc/{process.pid}/task"):
+            with open(f"/proc/{process.pid}/task/{task}/schedstat", "rb") as file:
+                total += int(file.read().split()[1])
+    return total / 1e9
