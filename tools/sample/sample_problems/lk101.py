@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from random import Random
 
-from sample_problems.record import Example, Programs, SampleProblem, arguments
+from sample_problems.record import Example, Programs, SampleProblem, arguments, values
 
 __all__ = ["PROBLEM"]
 
 BODY = """
 A weather station measures the rain of every day in millimetres. You are given an integer array rain, where
-rain[i] is the rain measured on day i, and an integer mark.
+rain[i] is the rain of day i, and an integer mark.
 
 A day is called heavy if its rain is at least mark.
 
@@ -61,6 +61,12 @@ def small_input(rng: Random) -> str:
     return arguments([rng.randint(0, 6) for _ in range(rng.randint(1, 8))], rng.randint(0, 7))
 
 
+def is_legal(test_input: str) -> bool:
+    """Whether an input keeps the constraints of the statement."""
+    rain, mark = values(test_input)
+    return 1 <= len(rain) <= 1000 and all(0 <= amount <= 500 for amount in [*rain, mark])
+
+
 PROBLEM = SampleProblem(
     id="lk101",
     title="rain-above-the-mark",
@@ -82,5 +88,6 @@ PROBLEM = SampleProblem(
     func_name="totalHeavyRain",
     hidden_inputs=hidden_inputs,
     small_input=small_input,
+    is_legal=is_legal,
     programs=Programs(reference=REFERENCE, brute_force=BRUTE_FORCE, wrong=WRONG),
 )

@@ -1,9 +1,10 @@
 """The Longest Jar Label: the longest word, the first one of several."""
 
+import re
 from collections.abc import Sequence
 from random import Random
 
-from sample_problems.record import Example, Programs, SampleProblem, arguments
+from sample_problems.record import Example, Programs, SampleProblem, arguments, values
 
 __all__ = ["PROBLEM"]
 
@@ -64,6 +65,12 @@ def small_input(rng: Random) -> str:
     return arguments(_labels(rng, rng.randint(1, 6), 4))
 
 
+def is_legal(test_input: str) -> bool:
+    """Whether an input keeps the constraints of the statement."""
+    (labels,) = values(test_input)
+    return 1 <= len(labels) <= 100 and all(re.fullmatch("[a-z]{1,20}", label) for label in labels)
+
+
 def _labels(rng: Random, n: int, longest: int) -> list[str]:
     return ["".join(rng.choices("aemnrst", k=rng.randint(1, longest))) for _ in range(n)]
 
@@ -97,5 +104,6 @@ PROBLEM = SampleProblem(
     func_name="longestLabel",
     hidden_inputs=hidden_inputs,
     small_input=small_input,
+    is_legal=is_legal,
     programs=Programs(reference=REFERENCE, brute_force=BRUTE_FORCE, wrong=WRONG),
 )

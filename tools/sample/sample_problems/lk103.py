@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from random import Random
 
-from sample_problems.record import Example, Programs, SampleProblem, arguments
+from sample_problems.record import Example, Programs, SampleProblem, arguments, values
 
 __all__ = ["PROBLEM"]
 
@@ -92,6 +92,13 @@ def small_input(rng: Random) -> str:
     return arguments(durations, [rng.randint(0, 30) for _ in range(rng.randint(1, 6))])
 
 
+def is_legal(test_input: str) -> bool:
+    """Whether an input keeps the constraints of the statement."""
+    durations, moments = values(test_input)
+    proper = 1 <= min(durations) <= max(durations) <= 10**6 and 0 <= min(moments) <= max(moments) <= 10**12
+    return proper and 1 <= len(durations) <= 20000 and 1 <= len(moments) <= 20000
+
+
 PROBLEM = SampleProblem(
     id="lk103",
     title="now-playing",
@@ -123,5 +130,6 @@ PROBLEM = SampleProblem(
     func_name="nowPlaying",
     hidden_inputs=hidden_inputs,
     small_input=small_input,
+    is_legal=is_legal,
     programs=Programs(reference=REFERENCE, brute_force=BRUTE_FORCE, wrong=WRONG, slow=SLOW),
 )

@@ -1,9 +1,10 @@
 """There and Back: a string, then the same string backwards without its last letter."""
 
+import re
 from collections.abc import Sequence
 from random import Random
 
-from sample_problems.record import Example, Programs, SampleProblem, arguments
+from sample_problems.record import Example, Programs, SampleProblem, arguments, values
 
 __all__ = ["PROBLEM"]
 
@@ -48,7 +49,7 @@ class Solution:
 
 def hidden_inputs(rng: Random) -> Sequence[str]:
     """One note, equal notes, melodies that read the same backwards, the longest."""
-    edges = ["a", "z", "aa", "ab", "abba", "abcba", "ggggggggg", "edcdeee", "g" * 1000]
+    edges = ["z", "aa", "ab", "abba", "abcba", "ggggggggg", "edcdeee", "g" * 1000]
     drawn = ["".join(rng.choices("abcdefg", k=n)) for n in (17, 100, 999)]
     return [arguments(notes) for notes in edges + drawn]
 
@@ -56,6 +57,12 @@ def hidden_inputs(rng: Random) -> Sequence[str]:
 def small_input(rng: Random) -> str:
     """A few notes."""
     return arguments("".join(rng.choices("abc", k=rng.randint(1, 7))))
+
+
+def is_legal(test_input: str) -> bool:
+    """Whether an input keeps the constraints of the statement."""
+    (notes,) = values(test_input)
+    return bool(re.fullmatch("[a-z]{1,1000}", notes))
 
 
 PROBLEM = SampleProblem(
@@ -84,5 +91,6 @@ PROBLEM = SampleProblem(
     func_name="thereAndBack",
     hidden_inputs=hidden_inputs,
     small_input=small_input,
+    is_legal=is_legal,
     programs=Programs(reference=REFERENCE, brute_force=BRUTE_FORCE, wrong=WRONG),
 )

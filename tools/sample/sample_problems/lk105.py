@@ -1,9 +1,10 @@
 """Cut the Ribbon: cuts of a string after which the right part has all letters of the left part."""
 
+import re
 from collections.abc import Sequence
 from random import Random
 
-from sample_problems.record import Example, Programs, SampleProblem, arguments
+from sample_problems.record import Example, Programs, SampleProblem, arguments, values
 
 __all__ = ["PROBLEM"]
 
@@ -84,6 +85,12 @@ def small_input(rng: Random) -> str:
     return arguments("".join(rng.choices("abc", k=rng.randint(1, 9))))
 
 
+def is_legal(test_input: str) -> bool:
+    """Whether an input keeps the constraints of the statement."""
+    (ribbon,) = values(test_input)
+    return 1 <= len(ribbon) <= 10**5 and bool(re.fullmatch("[a-z]+", ribbon))
+
+
 PROBLEM = SampleProblem(
     id="lk105",
     title="cut-the-ribbon",
@@ -111,5 +118,6 @@ PROBLEM = SampleProblem(
     func_name="countFairCuts",
     hidden_inputs=hidden_inputs,
     small_input=small_input,
+    is_legal=is_legal,
     programs=Programs(reference=REFERENCE, brute_force=BRUTE_FORCE, wrong=WRONG, slow=SLOW),
 )

@@ -1,9 +1,10 @@
 """Necklace Without One Bead: the longest run of a circular string after at most one removal."""
 
+import re
 from collections.abc import Sequence
 from random import Random
 
-from sample_problems.record import Example, Programs, SampleProblem, arguments
+from sample_problems.record import Example, Programs, SampleProblem, arguments, values
 
 __all__ = ["PROBLEM"]
 
@@ -91,7 +92,7 @@ class Solution:
 
 def hidden_inputs(rng: Random) -> Sequence[str]:
     """One to three beads, one colour, a single odd bead, runs across the string's end, long necklaces."""
-    edges = ["a", "ab", "aba", "abc", "aaabaaa", "aabbaa", "abababab", "aabaacaad"]
+    edges = ["a", "ab", "aba", "aaabaaa", "aabbaa", "baabcb", "bcaacb", "aabacadaa"]
     edges += ["".join(rng.choices("ab", k=50)), "".join(rng.choices("aaab", k=2000))]
     return [
         arguments(beads) for beads in [*edges, "r" * 100000, "g" * 40000 + "b" + "g" * 10000 + "rb" * 24999]
@@ -101,6 +102,12 @@ def hidden_inputs(rng: Random) -> Sequence[str]:
 def small_input(rng: Random) -> str:
     """A few beads of two or three colours."""
     return arguments("".join(rng.choices("aabc"[: rng.randint(3, 4)], k=rng.randint(1, 9))))
+
+
+def is_legal(test_input: str) -> bool:
+    """Whether an input keeps the constraints of the statement."""
+    (beads,) = values(test_input)
+    return 1 <= len(beads) <= 10**5 and bool(re.fullmatch("[a-z]+", beads))
 
 
 PROBLEM = SampleProblem(
@@ -134,5 +141,6 @@ PROBLEM = SampleProblem(
     func_name="longestRun",
     hidden_inputs=hidden_inputs,
     small_input=small_input,
+    is_legal=is_legal,
     programs=Programs(reference=REFERENCE, brute_force=BRUTE_FORCE, wrong=WRONG, slow=SLOW),
 )

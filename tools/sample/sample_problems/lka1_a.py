@@ -58,6 +58,12 @@ def small_input(rng: Random) -> str:
     )
 
 
+def is_legal(test_input: str) -> bool:
+    """Whether an input keeps the constraints of the statement."""
+    a, b, x, y, c = map(int, test_input.split())
+    return 1 <= min(a, b) <= max(a, b) <= 10**4 and 0 <= min(x, y) <= max(x, y) <= 100 and 0 <= c <= 10**6
+
+
 PROBLEM = SampleProblem(
     id="lka1_a",
     title="Coupon Day",
@@ -89,5 +95,6 @@ PROBLEM = SampleProblem(
     ),
     hidden_inputs=hidden_inputs,
     small_input=small_input,
+    is_legal=is_legal,
     programs=Programs(reference=REFERENCE, brute_force=BRUTE_FORCE, wrong=WRONG),
 )

@@ -52,6 +52,12 @@ def small_input(rng: Random) -> str:
     return _test([rng.randint(-9, 9) for _ in range(rng.randint(1, 6))])
 
 
+def is_legal(test_input: str) -> bool:
+    """Whether an input keeps the constraints of the statement."""
+    n, *readings = map(int, test_input.split())
+    return 1 <= n == len(readings) <= 100 and -100 <= min(readings) <= max(readings) <= 100
+
+
 def _test(readings: Sequence[int]) -> str:
     return lines(len(readings), readings)
 
@@ -82,5 +88,6 @@ PROBLEM = SampleProblem(
     ),
     hidden_inputs=hidden_inputs,
     small_input=small_input,
+    is_legal=is_legal,
     programs=Programs(reference=REFERENCE, brute_force=BRUTE_FORCE, wrong=WRONG),
 )

@@ -71,6 +71,14 @@ def small_input(rng: Random) -> str:
     return _test(rng.randint(0, n), [rng.randint(0, rng.randint(0, n)) for _ in range(n)])
 
 
+def is_legal(test_input: str) -> bool:
+    """Whether an input keeps the constraints of the statement."""
+    n, k, *strengths = map(int, test_input.split())
+    return (
+        1 <= n == len(strengths) <= 6 * 10**4 and 0 <= k <= n and 0 <= min(strengths) <= max(strengths) <= n
+    )
+
+
 def _test(k: int, strengths: Sequence[int]) -> str:
     return lines([len(strengths), k], strengths)
 
@@ -102,5 +110,6 @@ PROBLEM = SampleProblem(
     ),
     hidden_inputs=hidden_inputs,
     small_input=small_input,
+    is_legal=is_legal,
     programs=Programs(reference=REFERENCE, brute_force=BRUTE_FORCE, wrong=WRONG, slow=SLOW),
 )

@@ -1,5 +1,6 @@
 """Second Visit: the first entry of a list that has occurred before."""
 
+import re
 from collections.abc import Sequence
 from random import Random
 
@@ -83,6 +84,12 @@ def small_input(rng: Random) -> str:
     return _test(["".join(rng.choices("abc", k=rng.randint(1, 2))) for _ in range(rng.randint(1, 7))])
 
 
+def is_legal(test_input: str) -> bool:
+    """Whether an input keeps the constraints of the statement."""
+    n, *names = test_input.split()
+    return 1 <= int(n) == len(names) <= 5 * 10**4 and all(re.fullmatch("[a-z]{1,10}", name) for name in names)
+
+
 def _names(rng: Random, n: int, length: int) -> list[str]:
     return ["".join(rng.choices("adeilmnos", k=length)) for _ in range(n)]
 
@@ -121,5 +128,6 @@ PROBLEM = SampleProblem(
     ),
     hidden_inputs=hidden_inputs,
     small_input=small_input,
+    is_legal=is_legal,
     programs=Programs(reference=REFERENCE, brute_force=BRUTE_FORCE, wrong=WRONG, slow=SLOW),
 )

@@ -106,6 +106,14 @@ def small_input(rng: Random) -> str:
     return _test(_lanterns(rng, rng.randint(1, 5), 5, 4))
 
 
+def is_legal(test_input: str) -> bool:
+    """Whether an input keeps the constraints of the statement."""
+    n, *rest = map(int, test_input.split())
+    x, y, weights = rest[::3], rest[1::3], rest[2::3]
+    proper = -1000 <= min(x + y) <= max(x + y) <= 1000 and 1 <= min(weights) <= max(weights) <= 1000
+    return proper and 1 <= n <= 12 and 3 * n == len(rest)
+
+
 def _lanterns(rng: Random, n: int, far: int, heavy: int) -> list[tuple[int, int, int]]:
     return [(rng.randint(-far, far), rng.randint(-far, far), rng.randint(1, heavy)) for _ in range(n)]
 
@@ -148,5 +156,6 @@ PROBLEM = SampleProblem(
     ),
     hidden_inputs=hidden_inputs,
     small_input=small_input,
+    is_legal=is_legal,
     programs=Programs(reference=REFERENCE, brute_force=BRUTE_FORCE, wrong=WRONG, slow=SLOW),
 )

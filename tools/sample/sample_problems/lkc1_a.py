@@ -64,6 +64,14 @@ def small_input(rng: Random) -> str:
     return _test([_street(rng, rng.randint(1, 8)) for _ in range(rng.randint(1, 3))])
 
 
+def is_legal(test_input: str) -> bool:
+    """Whether an input keeps the constraints of the statement."""
+    t, *rest = test_input.split()
+    streets = [(int(n), street) for n, street in zip(rest[::2], rest[1::2], strict=True)]
+    proper = all(1 <= n == len(street) <= 100 and set(street) <= set("LD") for n, street in streets)
+    return proper and 1 <= int(t) == len(streets) <= 100
+
+
 def _street(rng: Random, n: int) -> str:
     return "".join(rng.choices("LD", k=n))
 
@@ -92,5 +100,6 @@ PROBLEM = SampleProblem(
     ),
     hidden_inputs=hidden_inputs,
     small_input=small_input,
+    is_legal=is_legal,
     programs=Programs(reference=REFERENCE, brute_force=BRUTE_FORCE, wrong=WRONG),
 )

@@ -120,6 +120,16 @@ def small_input(rng: Random) -> str:
     return _test(_program(rng, rng.randint(1, 5), 12), rng.randint(1, 9), rng.randint(1, 6))
 
 
+def is_legal(test_input: str) -> bool:
+    """Whether an input keeps the constraints of the statement."""
+    head, *program = test_input.splitlines()
+    n, m, k = map(int, head.split())
+    proper = all(
+        line == "M" or (line[:2] in ("+ ", "- ") and 1 <= int(line[2:]) <= LARGEST) for line in program
+    )
+    return proper and 1 <= n == len(program) <= 5 * 10**4 and 1 <= m <= LARGEST and 1 <= k <= 10**18
+
+
 def _program(rng: Random, n: int, largest: int) -> list[str]:
     return [f"{name} {rng.randint(1, largest)}" if name != "M" else name for name in rng.choices("+-M", k=n)]
 
@@ -151,9 +161,14 @@ PROBLEM = SampleProblem(
             note=r"In the second sample, every run moves the hand three positions on: "
             r"$0 \to 3 \to 6 \to 2 \to 5 \to 1$.",
         ),
-        Example(input="3 10 999999999999999999\n- 4\nM\n+ 1\n", output="5\n"),
+        Example(
+            input="3 10 999999999999999999\n- 4\nM\n+ 1\n",
+            output="5\n",
+            note=r"In the third sample, the first run moves the hand $0 \to 6 \to 4 \to 5$.",
+        ),
     ),
     hidden_inputs=hidden_inputs,
     small_input=small_input,
+    is_legal=is_legal,
     programs=Programs(reference=REFERENCE, brute_force=BRUTE_FORCE, wrong=WRONG, slow=SLOW),
 )

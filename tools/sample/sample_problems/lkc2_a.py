@@ -37,7 +37,7 @@ for _ in range(int(input())):
     n = int(input())
     a = list(map(int, input().split()))
     climbed = 0
-    for metre in range(4000):
+    for metre in range(max(a)):
         for i in range(n - 1):
             climbed += a[i] <= metre < a[i + 1]
     print(climbed)
@@ -63,6 +63,16 @@ def hidden_inputs(rng: Random) -> Sequence[str]:
 def small_input(rng: Random) -> str:
     """One or two short hikes."""
     return _test([_hike(rng, rng.randint(1, 5), 12) for _ in range(rng.randint(1, 2))])
+
+
+def is_legal(test_input: str) -> bool:
+    """Whether an input keeps the constraints of the statement."""
+    t, *rest = test_input.splitlines()
+    hikes = [
+        (int(n), list(map(int, heights.split()))) for n, heights in zip(rest[::2], rest[1::2], strict=True)
+    ]
+    proper = all(1 <= n == len(a) <= 100 and 0 <= min(a) <= max(a) <= 4000 for n, a in hikes)
+    return proper and 1 <= int(t) == len(hikes) <= 100
 
 
 def _hike(rng: Random, n: int, highest: int) -> list[int]:
@@ -95,5 +105,6 @@ PROBLEM = SampleProblem(
     ),
     hidden_inputs=hidden_inputs,
     small_input=small_input,
+    is_legal=is_legal,
     programs=Programs(reference=REFERENCE, brute_force=BRUTE_FORCE, wrong=WRONG),
 )

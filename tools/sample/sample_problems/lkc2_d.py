@@ -126,6 +126,12 @@ def small_input(rng: Random) -> str:
     return _test(low, rng.randint(low, n), [rng.randint(-6, 4) for _ in range(n)])
 
 
+def is_legal(test_input: str) -> bool:
+    """Whether an input keeps the constraints of the statement."""
+    n, low, high, *a = map(int, test_input.split())
+    return 2 <= n == len(a) <= 10**5 and 1 <= low <= high <= n and -LARGEST <= min(a) <= max(a) <= LARGEST
+
+
 def _test(low: int, high: int, a: Sequence[int]) -> str:
     return lines([len(a), low, high], a)
 
@@ -156,10 +162,11 @@ PROBLEM = SampleProblem(
             input="5 2 2\n3 -8 4 -8 5\n",
             output="12\n",
             note="In the third sample, the frog jumps over the stones $2$ and $4$. "
-            "The plank may take the place of one of the jumps, but gains nothing.",
+            "It may use the plank instead of one of the jumps, but that gains nothing.",
         ),
     ),
     hidden_inputs=hidden_inputs,
     small_input=small_input,
+    is_legal=is_legal,
     programs=Programs(reference=REFERENCE, brute_force=BRUTE_FORCE, wrong=WRONG, slow=SLOW),
 )

@@ -105,6 +105,14 @@ def small_input(rng: Random) -> str:
     return _test(c, [rng.randint(1, c) for _ in range(n)], rng.sample(range(1, n + 1), n))
 
 
+def is_legal(test_input: str) -> bool:
+    """Whether an input keeps the constraints of the statement."""
+    n, q, c, *rest = map(int, test_input.split())
+    a, fronts = rest[:n], rest[n:]
+    proper = 1 <= min(a) <= max(a) <= c <= LARGEST and 1 <= min(fronts) <= max(fronts) <= n
+    return proper and 1 <= n == len(a) <= 5 * 10**4 and 1 <= q == len(fronts) <= 5 * 10**4
+
+
 def _test(c: int, a: Sequence[int], fronts: Sequence[int]) -> str:
     return lines([len(a), len(fronts), c], a, fronts)
 
@@ -130,5 +138,6 @@ PROBLEM = SampleProblem(
     ),
     hidden_inputs=hidden_inputs,
     small_input=small_input,
+    is_legal=is_legal,
     programs=Programs(reference=REFERENCE, brute_force=BRUTE_FORCE, wrong=WRONG, slow=SLOW),
 )

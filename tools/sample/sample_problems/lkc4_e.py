@@ -27,7 +27,7 @@ The first line of each test case contains three integers $n$, $k$ and $q$ ($1 \l
 k \leq 10$, $0 \leq q \leq k^2$) — the number of beads, the number of colours and the number of rules.
 
 Each of the next $q$ lines contains two integers $x$ and $y$ ($1 \leq x, y \leq k$) — a rule. The rules of a
-test case are different from each other.
+test case are pairwise different.
 """
 
 OUTPUT = r"""
@@ -117,6 +117,19 @@ def small_input(rng: Random) -> str:
     return _test(*(_wristband(rng, rng.randint(1, 5), rng.randint(1, 3)) for _ in range(rng.randint(1, 2))))
 
 
+def is_legal(test_input: str) -> bool:
+    """Whether an input keeps the constraints of the statement."""
+    rows = [[int(number) for number in line.split()] for line in test_input.splitlines()]
+    (t,) = rows.pop(0)
+    for _ in range(t):
+        n, k, q = rows.pop(0)
+        rules = {(x, y) for x, y in rows[:q] if 1 <= min(x, y) <= max(x, y) <= k}
+        if not (1 <= n <= LARGEST and 1 <= k <= 10 and 0 <= q == len(rules) <= k * k):
+            return False
+        del rows[:q]
+    return 1 <= t <= 5 and not rows
+
+
 def _wristband(rng: Random, n: int, k: int) -> tuple[int, int, list[tuple[int, int]]]:
     return n, k, rng.sample(_pairs(k), rng.randint(0, k * k // 2))
 
@@ -153,5 +166,6 @@ PROBLEM = SampleProblem(
     ),
     hidden_inputs=hidden_inputs,
     small_input=small_input,
+    is_legal=is_legal,
     programs=Programs(reference=REFERENCE, brute_force=BRUTE_FORCE, wrong=WRONG, slow=SLOW),
 )

@@ -1,5 +1,6 @@
 """Counting Sheep: how often a word occurs; the first of the two problems that a newcomer sees."""
 
+import re
 from collections.abc import Sequence
 from random import Random
 
@@ -56,6 +57,12 @@ def small_input(rng: Random) -> str:
     return _test(rng.choices(ANIMALS, k=rng.randint(1, 8)))
 
 
+def is_legal(test_input: str) -> bool:
+    """Whether an input keeps the constraints of the statement."""
+    n, *animals = test_input.split()
+    return 1 <= int(n) == len(animals) <= 100 and all(re.fullmatch("[a-z]{1,10}", name) for name in animals)
+
+
 def _test(animals: Sequence[str]) -> str:
     return lines(len(animals), animals)
 
@@ -85,5 +92,6 @@ PROBLEM = SampleProblem(
     ),
     hidden_inputs=hidden_inputs,
     small_input=small_input,
+    is_legal=is_legal,
     programs=Programs(reference=REFERENCE, brute_force=BRUTE_FORCE, wrong=WRONG),
 )

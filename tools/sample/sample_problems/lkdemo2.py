@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from random import Random
 
-from sample_problems.record import Example, Programs, SampleProblem, arguments
+from sample_problems.record import Example, Programs, SampleProblem, arguments, values
 
 __all__ = ["PROBLEM"]
 
@@ -55,6 +55,12 @@ def small_input(rng: Random) -> str:
     return arguments([rng.randint(0, 5) for _ in range(rng.randint(1, 7))], rng.randint(0, 6))
 
 
+def is_legal(test_input: str) -> bool:
+    """Whether an input keeps the constraints of the statement."""
+    fish, need = values(test_input)
+    return 1 <= len(fish) <= 100 and all(0 <= amount <= 50 for amount in [*fish, need])
+
+
 PROBLEM = SampleProblem(
     id="lkdemo2",
     title="hungry-penguins",
@@ -66,9 +72,9 @@ PROBLEM = SampleProblem(
     constraints=("1 <= fish.length <= 100", "0 <= fish[i] <= 50", "0 <= need <= 50"),
     examples=(
         Example(
-            input=arguments([4, 1, 7, 3], 4),
+            input=arguments([4, 2, 7, 1], 4),
             output="2",
-            note="The penguins 1 and 3 have eaten fewer than 4 fish.",
+            note="The penguins 1 and 3 are still hungry: they have eaten only 2 fish and 1 fish.",
         ),
         Example(input=arguments([6, 6], 6), output="0", note="Both penguins have eaten just enough."),
     ),
@@ -76,5 +82,6 @@ PROBLEM = SampleProblem(
     func_name="hungryPenguins",
     hidden_inputs=hidden_inputs,
     small_input=small_input,
+    is_legal=is_legal,
     programs=Programs(reference=REFERENCE, brute_force=BRUTE_FORCE, wrong=WRONG),
 )

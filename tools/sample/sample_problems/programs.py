@@ -9,6 +9,8 @@ from types import CodeType
 from typing import Any
 from unittest.mock import patch
 
+from sample_problems.record import values
+
 __all__ = ["run_program"]
 
 
@@ -26,8 +28,8 @@ def run_program(source: str, test_input: str, func_name: str = "") -> str:
     names: dict[str, Any] = {"__name__": "__main__"}
     if func_name:
         exec(_compiled(source), names)
-        values = [json.loads(line) for line in test_input.splitlines()]
-        return json.dumps(getattr(names["Solution"](), func_name)(*values))
+        result = getattr(names["Solution"](), func_name)(*values(test_input))
+        return json.dumps(result)
     stdin = io.TextIOWrapper(io.BytesIO(test_input.encode()))
     with contextlib.redirect_stdout(io.StringIO()) as stdout, patch.object(sys, "stdin", stdin):
         exec(_compiled(source), names)

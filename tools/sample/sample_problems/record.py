@@ -4,8 +4,9 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
-__all__ = ["Example", "Programs", "SampleProblem", "arguments", "lines"]
+__all__ = ["Example", "Programs", "SampleProblem", "arguments", "lines", "values"]
 
 PLATFORMS = ("atcoder", "codeforces", "leetcode")
 DIFFICULTIES = ("easy", "medium", "hard")
@@ -52,6 +53,7 @@ class SampleProblem:
         func_name: the method that the judge calls; empty for a problem on standard input.
         hidden_inputs: draws the hidden inputs that follow the examples: edge cases, then sizes.
         small_input: draws one input that the brute force can answer at once.
+        is_legal: whether an input keeps the constraints; False, or an exception, if not.
     """
 
     id: str
@@ -69,6 +71,7 @@ class SampleProblem:
     func_name: str = ""
     hidden_inputs: Callable[[Random], Sequence[str]]
     small_input: Callable[[Random], str]
+    is_legal: Callable[[str], bool]
     programs: Programs
 
     def __post_init__(self) -> None:
@@ -86,6 +89,11 @@ def lines(*rows: object) -> str:
 def arguments(*values: object) -> str:
     """Lay out an input for a function: one JSON value a line, one line an argument."""
     return "\n".join(json.dumps(value) for value in values)
+
+
+def values(test_input: str) -> list[Any]:
+    """The arguments in an input for a function, as `arguments` laid them out."""
+    return [json.loads(line) for line in test_input.splitlines()]
 
 
 def _row(row: object) -> str:
