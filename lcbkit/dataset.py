@@ -12,14 +12,14 @@ import re
 import sys
 import time
 import warnings
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 from lcbkit.errors import BadValueError, DatasetError
-from lcbkit.hub import DATASET, HubFile, commit_of, release_files
+from lcbkit.hub import DATASET, FILES, HubFile, commit_of, release_files
 from lcbkit.known_ids import eval_ids, splits
 from lcbkit.problems import Problem, ProblemSet
 from lcbkit.rows import Entry, JsonlFile, RowCache, describe
@@ -117,11 +117,12 @@ def demo_problems() -> ProblemSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Opened:
-    """A source: its name for people, its entries, and the commit of what comes from the hub."""
+    """A source: its name for people, its entries, and what is known of a release on the hub."""
 
     name: str
     entries: Generator[Entry, None, None]
     revision: str | None = None
+    begins_a_release: bool = False
 
 
 def _open(source: Any, cache: Path, revision: str | None) -> _Opened:
@@ -137,18 +138,22 @@ def _open(source: Any, cache: Path, revision: str | None) -> _Opened:
         path = shipped_folder("sample") / "sample.jsonl"
         return _Opened(name="sample", entries=JsonlFile(path=path).entries())
     if isinstance(source, str | os.PathLike):
-        paths = _files_at(Path(source).expanduser(), source)
+        try:
+            paths = _files_at(Path(source).expanduser(), source)
+        except (OSError, ValueError) as error:  # a folder that is closed to us, a name that no file can have
+            raise DatasetError(f"cannot read {str(source)[:200]!r} ({error}); check the path") from error
         return _Opened(name=os.fspath(source), entries=_one_by_one(_file(path, cache) for path in paths))
     return _Opened(name="datasets.Dataset", entries=_table_entries(source))
 
 
-def _open_release(tag: str, files: Iterable[str], cache: Path, revision: str) -> _Opened:
+def _open_release(tag: str, files: Sequence[str], cache: Path, revision: str) -> _Opened:
     folder = cache / "problems" / DATASET.replace("/", "--") / quote(revision, safe="")
     commit = commit_of(folder, revision)
     entries = _one_by_one(
-        RowCache(path=folder / file, origin=HubFile(file=file, commit=commit)) for file in files
+        RowCache(path=folder / file, origin=HubFile(file=file, commit=commit, folder=folder))
+        for file in files
     )
-    return _Opened(name=tag, entries=entries, revision=commit)
+    return _Opened(name=tag, entries=entries, revision=commit, begins_a_release=files[0] == FILES[0])
 
 
 def _one_by_one(files: Iterable[JsonlFile | RowCache]) -> Generator[Entry, None, None]:
@@ -215,7 +220,7 @@ def _watched(opened: _Opened) -> Generator[Entry, None, None]:
             if row_id in places:
                 raise DatasetError(f"{entry.where}: the same id as {places[row_id]}; remove one of the rows")
             places[row_id] = entry.where
-            if opened.revision and len(places) == 50:
+            if opened.begins_a_release and len(places) == len(eval_ids()):
                 _check_eval_ids(tuple(places), opened.name)
             if bar is None and time.monotonic() - began > _PATIENCE_SECONDS:
                 from tqdm.auto import tqdm
@@ -248,5 +253,5 @@ def _usable(entries: Iterable[Entry], selection: Selection, skipped: dict[str, s
 
 def _check_eval_ids(first: tuple[str, ...], name: str) -> None:
     """Say so when a release no longer begins with the evaluation ids; `limit=50` is then another set."""
-    if not name.startswith("v") and first != eval_ids():
+    if first != eval_ids():
         _log.warning("%s does not begin with the 50 evaluation ids; use only=eval_ids()", name)

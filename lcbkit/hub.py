@@ -87,10 +87,17 @@ def commit_of(folder: Path, revision: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubFile:
-    """One raw file at one commit."""
+    """One raw file at one commit.
+
+    Attributes:
+        file: one of `FILES`.
+        commit: the commit.
+        folder: a folder for the client's own locks; its default may lie in a home that cannot be written.
+    """
 
     file: str
     commit: str
+    folder: Path
 
     @property
     def name(self) -> str:
@@ -116,6 +123,7 @@ class HubFile:
                 data_files=f"hf://datasets/{DATASET}@{self.commit}/{self.file}",
                 split="train",
                 streaming=True,
+                cache_dir=str(self.folder),
                 features=datasets.Features({name: datasets.Value("large_string") for name in COLUMNS}),
                 chunksize=_CHUNK,
                 storage_options={"hf": {"block_size": _CHUNK}},

@@ -197,6 +197,12 @@ def test_a_source_that_is_not_there_says_what_a_source_is(tmp_path: Path) -> Non
         load_problems(tmp_path / "empty.jsonl")
 
 
+@pytest.mark.parametrize("name", ["x" * 5_000, "a\0b"])
+def test_a_name_that_no_file_can_have_is_an_error(name: str) -> None:
+    with pytest.raises(DatasetError, match=r"cannot read|no such file"):
+        load_problems(name)
+
+
 def test_a_revision_belongs_to_the_hub(path: Path) -> None:
     with pytest.raises(BadValueError, match="'main' belongs to a release"):
         load_problems(path, revision="main")

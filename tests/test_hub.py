@@ -85,8 +85,23 @@ def test_a_longer_reading_goes_on_behind_the_prefix(hub: LoopbackHub, tmp_path: 
     assert kept.read_bytes() == hub.files["test.jsonl"]
 
 
+def test_a_release_that_no_longer_begins_with_the_evaluation_ids_says_so(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    rows = [make_row(f"z{n}") for n in range(50)]
+    with LoopbackHub({"test.jsonl": jsonl(rows), "test2.jsonl": jsonl(rows)}) as hub:
+        hub.load([{"source": "v2"}], cache=tmp_path)
+        assert "evaluation ids" not in capfd.readouterr().err
+        hub.load([{"source": "release_v1", "limit": 49}], cache=tmp_path)
+        assert "evaluation ids" not in capfd.readouterr().err
+        hub.load([{"source": "release_v1"}], cache=tmp_path)
+        assert "release_v1 does not begin with the 50 evaluation ids" in capfd.readouterr().err
+
+
 def test_filters_with_a_limit_read_no_further_than_needed(hub: LoopbackHub, tmp_path: Path) -> None:
-    (found,) = hub.load([{"source": "release_v2", "difficulty": "hard", "limit": 1}], cache=tmp_path)
+    calls = [{"source": "release_v2", "difficulty": "hard", "limit": 1}]
+    # Nor is a home needed that can be written: nobody can make a folder in /proc.
+    (found,) = hub.load(calls, cache=tmp_path, HF_HOME="/proc/none")
     assert found["ids"] == ["x0"]
     assert hub.bytes_sent("test.jsonl") < len(hub.files["test.jsonl"])
     assert not hub.asked_for("test2.jsonl")
@@ -156,16 +171,23 @@ def test_a_revision_is_passed_on_and_kept_apart(hub: LoopbackHub, tmp_path: Path
     assert not hub.log
 
 
-def test_a_release_without_its_file_and_rows_of_another_schema_are_errors(tmp_path: Path) -> None:
+def test_a_missing_file_another_schema_damage_and_a_cache_without_a_place_are_errors(tmp_path: Path) -> None:
     rows = b'{"question_id": "a", "extra": 1}\n'
     with LoopbackHub({"test.jsonl": rows, "test2.jsonl": jsonl([make_row("a")])[:-40]}) as hub:
-        missing, wrong, damaged = hub.load(
-            [{"source": "v3"}, {"source": "v1"}, {"source": "v2"}], cache=tmp_path
+        missing, wrong, damaged, no_place = hub.load(
+            [
+                {"source": "v3"},
+                {"source": "v1"},
+                {"source": "v2"},
+                {"source": "v1", "cache_dir": str(Path(__file__) / "below-a-file")},
+            ],
+            cache=tmp_path,
         )
     assert "has no test3.jsonl" in missing["error"]
     for said in (wrong, damaged):
         assert "damaged or has other fields than question_title" in said["error"]
-    assert {missing["kind"], wrong["kind"], damaged["kind"]} == {"DatasetError"}
+    assert "cannot keep problems in" in no_place["error"]
+    assert {said["kind"] for said in (missing, wrong, damaged, no_place)} == {"DatasetError"}
 
 
 def test_a_hub_that_is_not_there_is_one_quick_sentence(hub: LoopbackHub, tmp_path: Path) -> None:
