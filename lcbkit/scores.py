@@ -9,7 +9,7 @@ from typing import Any
 from lcbkit.estimates import bootstrap_interval, pass_at_k, wilson_interval
 from lcbkit.html import table
 from lcbkit.records import Record, Status
-from lcbkit.selection import DIFFICULTIES, PLATFORMS
+from lcbkit.row_schema import DIFFICULTIES, PLATFORMS
 
 __all__ = ["Score", "Summary", "group", "mean_pass_at_k", "summarize"]
 
