@@ -1,6 +1,7 @@
 """Programs are found in what models really write, and nothing else is taken for one."""
 
 import json
+import random
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -216,6 +217,50 @@ def test_a_block_of_more_than_half_a_megabyte_is_no_program() -> None:
 )
 def test_only_statements_that_act_make_a_program(code: str) -> None:
     assert has_statement(code) is (code != "print")
+
+
+PIECES = (
+    *(
+        "```",
+        "```python",
+        "````",
+        "````python",
+        "~~~",
+        "~~~py",
+        "```text",
+        "   ```",
+        "- ```python",
+        "``` x y",
+    ),
+    *(
+        "'''",
+        '"""',
+        "print(1)",
+        "x = 1",
+        "(",
+        "# c",
+        "",
+        "prose here",
+        "\\",
+        "<think>",
+        "</think>",
+        "    y = 2",
+    ),
+)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_the_text_what_comes_out_is_a_program_of_its_lines(seed: int) -> None:
+    chance = random.Random(seed)
+    found = 0
+    for _ in range(1_000):
+        text = "\n".join(chance.choices(PIECES, k=chance.randrange(1, 14)))
+        code = extract_code(text)
+        if code is not None:
+            found += 1
+            assert has_statement(code)
+            assert {line.strip() for line in code.split("\n")} <= {line.strip() for line in text.split("\n")}
+    assert found > 50
 
 
 def _adversarial() -> Iterator[tuple[str, Callable[[int], str]]]:
