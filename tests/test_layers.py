@@ -16,15 +16,15 @@ FLOORS = [
     {"problems", "rows", "hub", "tables", "extract", "live_models", "recording", "lcb_files", "scores"},
     {"dataset", "prompts", "models", "judging", "run_folder", "run_progress"},
     {"topologies", "results", "run_config"},
-    {"run_records"},
-    {"evaluation"},
+    {"run_records", "diagnosis"},
+    {"evaluation", "demonstration", "recorder", "notebook"},
     {"plots", "widgets", "optimizers"},
     {"cli"},
 ]
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 # Inside a folder only these import their siblings; the others are values or stand alone.
 WORKERS_OF_A_FOLDER = {
-    "judging": {"crew", "pool", "verdicts"},
+    "judging": {"crew", "launch", "pool", "sandbox", "verdicts"},
     "topologies": {"agents", "calls", "events", "rollout", "single", "team"},
 }
 

@@ -1,7 +1,7 @@
 """Whether an output is the expected one: LiveCodeBench's rules, as pure functions.
 
-The rules are its own. Neither comparison can be made to crash, or to take time or memory out of proportion to the
-expected output.
+The rules are its own. Neither comparison can be made to crash, or to take time or memory out of proportion to
+the expected output.
 """
 
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
@@ -16,8 +16,8 @@ _CONTEXT = Context(prec=50, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[InvalidOperatio
 def same_output(actual: str, expected: str) -> bool:
     """Whether standard output matches.
 
-    Both texts are stripped as a whole, split at line feeds, and their lines stripped. They match when there are
-    as many lines and each equals its partner, or equals it token by token as `Decimal`.
+    Both texts are stripped as a whole, split at line feeds, and their lines stripped. They match when there
+    are as many lines and each equals its partner, or equals it token by token as `Decimal`.
     """
     actual, expected = actual.strip(), expected.strip()
     if actual == expected:

@@ -1,4 +1,4 @@
-"""The worker processes of a pool: started when needed, lent to one caller at a time, replaced when they fail."""
+"""A pool's worker processes: started when needed, lent to one caller at a time, replaced when they fail."""
 
 import os
 import queue
@@ -11,12 +11,14 @@ from itertools import count
 from typing import Any, TypeVar
 
 from lcbkit.errors import SandboxError
+from lcbkit.judging.interruption import Token
+from lcbkit.judging.launch import Confined, await_ready, spawn
 from lcbkit.judging.outcomes import Limits, Outcome, parse_outcome
-from lcbkit.judging.sandbox import Confined, await_ready, choose, spawn, unused_uid
+from lcbkit.judging.sandbox import choose
 from lcbkit.judging.worker import receive, send
 from lcbkit.problems import TestCase
 
-__all__ = ["Crew", "Token", "UnpreparedError", "WorkerLostError", "converse"]
+__all__ = ["Crew", "UnpreparedError", "WorkerLostError", "converse", "dismiss"]
 
 _T = TypeVar("_T")
 _GRACE_SECONDS = 60.0  # for a worker that should have answered: compiling, imports, a crowded machine
@@ -29,35 +31,6 @@ class WorkerLostError(Exception):
 
 class UnpreparedError(WorkerLostError):
     """It went before the program's first test could start."""
-
-
-class Token:
-    """Lets one thread cancel what others do in its name: their workers are ended."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._workers: set[Confined] = set()
-        self.cancelled = False
-
-    def cancel(self) -> None:
-        """End all workers that are lent under this token, and lend no more."""
-        with self._lock:
-            self.cancelled = True
-            workers = tuple(self._workers)
-        for worker in workers:
-            worker.hang_up()
-
-    def add(self, worker: Confined) -> None:
-        """A worker is lent under this token."""
-        with self._lock:
-            self._workers.add(worker)
-            if self.cancelled:
-                worker.hang_up()
-
-    def remove(self, worker: Confined) -> None:
-        """It was given back."""
-        with self._lock:
-            self._workers.discard(worker)
 
 
 class Crew:
@@ -152,9 +125,8 @@ class Crew:
     def _replace(self, dead: Confined | None) -> Confined:
         if dead is not None:
             dead.stop()
-        uid = unused_uid(next(_numbers))
         confinement, _ = self._keeper.call(lambda: choose(self.setting))
-        worker = self._keeper.call(lambda: spawn(confinement, uid=uid))
+        worker = self._keeper.call(lambda: spawn(confinement, number=next(_numbers)))
         await_ready(worker)
         return worker
 
@@ -197,12 +169,21 @@ def converse(
             sent += 1
         try:
             header, blob, _ = receive(sock)
-            if index == len(cases) - 1:
-                send(sock, {"end": True})
+            if index == len(cases) - 1 and not dismiss(worker):
+                raise EOFError("gone after its last test")
             outcome = parse_outcome(header, blob)
         except (OSError, EOFError, ValueError) as error:
             raise WorkerLostError(str(error)) from error
         yield outcome
+
+
+def dismiss(worker: Confined) -> bool:
+    """Tell a worker that its program gets no more tests; whether the line still stands."""
+    try:
+        send(worker.sock, {"end": True})
+    except OSError:
+        return False
+    return True
 
 
 def _send_test(worker: Confined, case: TestCase) -> None:
@@ -241,7 +222,7 @@ def _input_file(text: str) -> int:
 
 
 class _Keeper:
-    """A thread that starts workers: bubblewrap ends with the thread that started it, so this one must outlive it."""
+    """A thread that starts workers and outlives them: bubblewrap ends with the thread that started it."""
 
     def __init__(self) -> None:
         self._calls: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = queue.SimpleQueue()

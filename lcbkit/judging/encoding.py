@@ -17,7 +17,7 @@ _CONTEXT = Context(traps=[])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opaque:
-    """Something that plain data cannot hold, such as a generator: equal to nothing, shown as Python shows it."""
+    """What plain data cannot hold, such as a generator: equal to nothing, shown as Python shows it."""
 
     text: str
 

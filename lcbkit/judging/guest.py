@@ -1,12 +1,12 @@
 """What happens inside a test's own process: the names a program finds, its run, and how it ends.
 
-`worker.py` loads this file by its path, before it forks, and calls it after the fork, so a program meets a warm
-interpreter that behaves as one started for it. Standard library only: of the project, the sandbox shows these two
-files.
+`worker.py` loads this file by its path, before it forks, and calls it after the fork, so a program meets a
+warm interpreter that behaves as one started for it. Standard library only: of the project, the sandbox shows
+these two files.
 
-Where a judge and an interpreter could differ, the interpreter wins: non-daemon threads are awaited, exit handlers
-run, streams are flushed and a failed flush is exit status 120. Leaving by `os._exit` after a fork skips all of that,
-so it is done here, by hand and in the interpreter's order.
+Where a judge and an interpreter could differ, the interpreter wins: non-daemon threads are awaited, exit
+handlers run, streams are flushed and a failed flush is exit status 120. Leaving by `os._exit` after a fork
+skips all of that, so it is done here, by hand and in the interpreter's order.
 """
 
 import atexit
@@ -17,8 +17,8 @@ import faulthandler
 import fractions
 import gc
 import importlib.util
-import io
 import json
+import mmap
 import os
 import re
 import shutil
@@ -77,12 +77,14 @@ INT_DIGITS = 50_000
 _DEEPEST = 400
 _ENCODE_RECURSION = 1_500
 _REPR_LIMIT = 1_000
+# Address space that a program out of memory gets back to say so; never touched, so it costs nothing.
+_RESERVE_BYTES = 16 * 1024**2
 
 # fmt: off
 _DISABLED = (
-    "kill", "system", "putenv", "remove", "removedirs", "rmdir", "fchdir", "setuid", "fork", "forkpty", "killpg",
-    "rename", "renames", "truncate", "replace", "unlink", "fchmod", "fchown", "chmod", "chown", "chroot",
-    "lchflags", "lchmod", "lchown", "getcwd", "chdir",
+    "kill", "system", "putenv", "remove", "removedirs", "rmdir", "fchdir", "setuid", "fork", "forkpty",
+    "killpg", "rename", "renames", "truncate", "replace", "unlink", "fchmod", "fchown", "chmod", "chown",
+    "chroot", "lchflags", "lchmod", "lchown", "getcwd", "chdir",
 )
 # fmt: on
 _HIDDEN_MODULES = ("ipdb", "joblib", "resource", "psutil", "tkinter")
@@ -155,6 +157,7 @@ class Program:
         )
         self.module.__dict__["__file__"] = path
         self.size = len(self.module.__dict__)
+        self.reserve = mmap.mmap(-1, _RESERVE_BYTES)
         if names and hasattr(sys, "set_int_max_str_digits"):
             sys.set_int_max_str_digits(INT_DIGITS)
         sys.argv = [path]
@@ -184,6 +187,7 @@ class Program:
                     self._call(arguments, channel)
                 status = 0
             except BaseException as error:
+                self.reserve.close()
                 status = _exit_status(error)
             if not self.function:
                 status = self._finalize(status)
@@ -204,7 +208,7 @@ class Program:
         return status if flushed else 120
 
     def _own_values(self) -> Iterator[Any]:
-        """What the program has put into its namespace; looking at the prelude's objects would copy their pages."""
+        """What the program has put into its namespace; looking at the prelude too would copy its pages."""
         namespace = self.module.__dict__
         yield from islice(reversed(namespace.values()), len(namespace) - self.size)
         yield from filter(None, map(namespace.get, getattr(self.code, "co_names", ())))

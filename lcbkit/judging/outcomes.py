@@ -1,9 +1,12 @@
 """What a worker is told and what it answers: the limits of a program, and how one test ended."""
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Limits", "Outcome", "parse_outcome"]
+__all__ = ["Limits", "Outcome", "memory_bytes", "parse_outcome"]
+
+_DEFAULT_MEMORY_BYTES = 4 * 1024**3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,3 +82,18 @@ def parse_outcome(header: dict[str, Any], blob: bytes) -> Outcome:
         return Outcome(**header, main=blob[:main], stderr=blob[main:])
     except TypeError as error:
         raise ValueError(f"not the answer of a worker: {error}") from error
+
+
+def memory_bytes(limit: int | None) -> int:
+    """The memory limit that a program gets; None takes `LCB_FUNCTIONAL_MEMORY_BYTES`, else 4 GiB.
+
+    Raises:
+        ValueError: the variable holds no number.
+    """
+    if limit is not None:
+        return limit
+    text = os.environ.get("LCB_FUNCTIONAL_MEMORY_BYTES", "")
+    try:
+        return int(text) if text else _DEFAULT_MEMORY_BYTES
+    except ValueError:
+        raise ValueError(f"LCB_FUNCTIONAL_MEMORY_BYTES={text!r} is not a number of bytes") from None

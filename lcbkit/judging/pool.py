@@ -1,21 +1,23 @@
 """Judging programs: a pool of workers, and the functions that share one.
 
-A judging call takes a worker, sends it the program and then the tests' inputs, and compares what comes back; expected
-outputs stay in this process. When a worker dies, another one takes over at the same test; two that die on one test are
-the program's doing. `verdicts.py` lists where verdicts differ from those of LiveCodeBench's own checker.
+A judging call takes a worker, sends it the program and then the tests' inputs, and compares what comes back;
+expected outputs stay in this process. When a worker dies, another one takes over at the same test; two that
+die on one test are the program's doing. `verdicts.py` lists where verdicts differ from those of
+LiveCodeBench's own checker.
 """
 
 import os
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from lcbkit.errors import SandboxError
-from lcbkit.judging.crew import Crew, Token, UnpreparedError, WorkerLostError, converse
-from lcbkit.judging.outcomes import Limits, Outcome
+from lcbkit.judging.crew import Crew, UnpreparedError, WorkerLostError, converse, dismiss
+from lcbkit.judging.interruption import Token
+from lcbkit.judging.outcomes import Limits, Outcome, memory_bytes
 from lcbkit.judging.report import Execution, Report, TestResult, Verdict
 from lcbkit.judging.verdicts import execution, judge_outcome
 from lcbkit.problems import Problem, TestCase
@@ -31,7 +33,6 @@ __all__ = [
     "run_python",
 ]
 
-DEFAULT_MEMORY_BYTES = 4 * 1024**3
 _SHARE = 8  # tests that are worth a worker of their own
 
 Tests = Literal["hidden", "all"] | Sequence[TestCase]
@@ -88,11 +89,6 @@ class Pool:
         with suppress(Exception):
             self.close()
 
-    @property
-    def closed(self) -> bool:
-        """Whether `close` was called."""
-        return self._crew.closed
-
     def judge(
         self,
         code: str,
@@ -107,9 +103,38 @@ class Pool:
         """Judge one program; see `lcbkit.judge`."""
         limits = Limits(time_limit=time_limit, memory_limit=memory_bytes(memory_limit), prelude=prelude)
         job = _Job(code=code, function="", limits=limits, stop_on_failure=stop_on_failure)
-        with _Interruptible() as token:
-            report: Report = token.run(lambda: self._judge(job, problem, tests, token, spread=True))
-            return report
+        token = Token()
+        return token.run(lambda: self._judge(job, problem, tests, token, spread=True))
+
+    def iter_judge(
+        self,
+        pairs: Iterable[tuple[str, Problem]],
+        *,
+        time_limit: float = 6.0,
+        memory_limit: int | None = None,
+        tests: Tests = "hidden",
+        stop_on_failure: bool = False,
+        prelude: bool = True,
+    ) -> Generator[tuple[int, Report], None, None]:
+        """Judge many programs, yield `(index, report)` as they finish; closing it ends what still runs."""
+        limits = Limits(time_limit=time_limit, memory_limit=memory_bytes(memory_limit), prelude=prelude)
+        blank = _Job(code="", function="", limits=limits, stop_on_failure=stop_on_failure)
+        feed, token = enumerate(pairs), Token()
+        running: dict[Future[Report], int] = {}
+        with ThreadPoolExecutor(self.workers, "lcbkit-judge") as threads:
+            try:
+                while True:
+                    while len(running) < 2 * self.workers and (item := next(feed, None)) is not None:
+                        index, (code, problem) = item
+                        job = replace(blank, code=code)
+                        running[threads.submit(self._judge, job, problem, tests, token)] = index
+                    if not running:
+                        return
+                    for future in wait(running, return_when=FIRST_COMPLETED).done:
+                        yield running.pop(future), future.result()
+            finally:
+                token.cancel()
+                threads.shutdown(wait=False, cancel_futures=True)
 
     def run_python(
         self,
@@ -124,8 +149,8 @@ class Pool:
         limits = Limits(time_limit=time_limit, memory_limit=memory_bytes(memory_limit), prelude=prelude)
         job = _Job(code=code, function="", limits=limits, stop_on_failure=False)
         case = TestCase(input=stdin, output="", mode="stdin")
-        with _Interruptible() as token:
-            _, outcome = token.run(lambda: next(self._outcomes(job, [case], token)))
+        token = Token()
+        (outcome,) = token.run(lambda: [outcome for _, outcome in self._outcomes(job, [case], token)])
         if outcome.internal:
             raise SandboxError(f"the program could not be run: {outcome.internal}; see `lcb doctor`")
         return execution(outcome, limits)
@@ -134,7 +159,9 @@ class Pool:
         """End all workers; judging calls that are running fail."""
         self._crew.close()
 
-    def _judge(self, job: _Job, problem: Problem, tests: Tests, token: Token, *, spread: bool) -> Report:
+    def _judge(
+        self, job: _Job, problem: Problem, tests: Tests, token: Token, *, spread: bool = False
+    ) -> Report:
         cases = _select(problem, tests)
         results: list[TestResult] = []
         for mode in ("stdin", "functional"):
@@ -202,7 +229,11 @@ class Pool:
                     if outcome.internal and not lost:
                         raise WorkerLostError(outcome.internal)
                     healthy = place == len(cases) - 1
-                    yield place, outcome
+                    try:
+                        yield place, outcome
+                    except GeneratorExit:
+                        healthy = healthy or (job.stop_on_failure and dismiss(worker))
+                        raise
                     place, lost = place + 1, 0
             except WorkerLostError as error:
                 if self._crew.closed or token.cancelled:
@@ -216,41 +247,6 @@ class Pool:
                         place, lost = place + 1, 0
             finally:
                 self._crew.give_back(worker, token, healthy=healthy)
-
-
-class _Interruptible(Token):
-    """Runs work in a thread of its own, so that Ctrl-C meets a waiting caller and never a lock or a worker's line."""
-
-    def __enter__(self) -> "_Interruptible":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self.cancel()
-
-    def run(self, work: Callable[[], Any]) -> Any:
-        """What the work returns; when the caller is interrupted, its workers are ended first."""
-        if threading.current_thread() is not threading.main_thread():
-            return work()
-        future: Future[Any] = Future()
-
-        def settle() -> None:
-            try:
-                future.set_result(work())
-            except BaseException as error:  # noqa: BLE001 - raised again in the caller
-                future.set_exception(error)
-
-        thread = threading.Thread(target=settle, name="lcbkit-judge", daemon=True)
-        try:
-            thread.start()
-        except RuntimeError:  # the interpreter is ending and starts no thread
-            return work()
-        try:
-            return future.result()
-        except BaseException:
-            self.cancel()
-            thread.join()
-            raise
 
 
 def _failed(result: TestResult) -> bool:
@@ -267,21 +263,6 @@ def _select(problem: Problem, tests: Tests) -> Sequence[TestCase]:
     raise ValueError(f"tests={tests!r}; say 'hidden', 'all', or give a sequence of TestCase")
 
 
-def memory_bytes(limit: int | None) -> int:
-    """The memory limit that a program gets; None takes `LCB_FUNCTIONAL_MEMORY_BYTES`, else 4 GiB.
-
-    Raises:
-        ValueError: the variable holds no number.
-    """
-    if limit is not None:
-        return limit
-    text = os.environ.get("LCB_FUNCTIONAL_MEMORY_BYTES", "")
-    try:
-        return int(text) if text else DEFAULT_MEMORY_BYTES
-    except ValueError:
-        raise ValueError(f"LCB_FUNCTIONAL_MEMORY_BYTES={text!r} is not a number of bytes") from None
-
-
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -293,7 +274,7 @@ _default_lock = threading.Lock()
 def default_pool() -> Pool:
     """The pool that the module's functions share: started when first used, ended with the process."""
     with _default_lock:
-        if not _default or _default[0].closed:
+        if not _default or _default[0]._crew.closed:
             _default[:] = [Pool()]
         return _default[0]
 
@@ -314,7 +295,7 @@ def judge(
         code: the program's text.
         problem: the problem; its `fn_name` is what functional tests call.
         time_limit: CPU seconds for each test's whole process tree; idle time may be one second more.
-        memory_limit: bytes for each process, 0 for no limit; None takes `LCB_FUNCTIONAL_MEMORY_BYTES`, else 4 GiB.
+        memory_limit: bytes for each process, 0 for no limit; None: `LCB_FUNCTIONAL_MEMORY_BYTES`, else 4 GiB.
         tests: `hidden`, `all` (public too), or the test cases themselves.
         stop_on_failure: leave out the tests after the first that does not pass.
         prelude: put LiveCodeBench's imports in scope, as its checker does.
@@ -366,30 +347,16 @@ def iter_judge(
     progress: bool | Callable[[JudgeEvent], object] = False,
     **options: Any,
 ) -> Iterator[tuple[int, Report]]:
-    """Judge many programs in parallel, yield `(index, report)` as they finish; arguments as in `judge_many`."""
+    """Judge many programs in parallel, yield `(index, report)` as they finish; arguments: `judge_many`."""
     total = len(pairs) if isinstance(pairs, Sized) else None
-    pool = default_pool() if workers is None else Pool(workers)
-    feed = enumerate(pairs)
-    running: dict[Future[Report], int] = {}
-    done = 0
     with ExitStack() as stack:
-        if workers is not None:
-            stack.callback(pool.close)
-        threads = stack.enter_context(ThreadPoolExecutor(pool.workers))
+        pool = default_pool() if workers is None else stack.enter_context(Pool(workers))
         tell = _progress(progress, total, stack)
-        while True:
-            while len(running) < 2 * pool.workers and (item := next(feed, None)) is not None:
-                index, (code, problem) = item
-                running[threads.submit(pool.judge, code, problem, **options)] = index
-            if not running:
+        found = stack.enter_context(closing(pool.iter_judge(pairs, **options)))
+        for done, (index, report) in enumerate(found, 1):
+            yield index, report
+            if tell(JudgeEvent(index=index, report=report, done=done, total=total)) == "stop":
                 return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                index = running.pop(future)
-                report = future.result()
-                done += 1
-                yield index, report
-                if tell(JudgeEvent(index=index, report=report, done=done, total=total)) == "stop":
-                    return
 
 
 def _progress(

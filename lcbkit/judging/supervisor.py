@@ -1,9 +1,10 @@
-"""One test's process tree, from the fork to the last reaped orphan: the clock, the accountant, the undertaker.
+"""One test's process tree, from the fork to the last reaped orphan: clock, accountant and undertaker.
 
-`worker.py` loads this file by its path; it runs in the submission process, outside of the test's. Standard library only.
+`worker.py` loads this file by its path; it runs in the submission process, outside of the test's. Standard
+library only.
 
-Time is the CPU time of everything that a test has started. A tree that neither computes nor waits for a core is idle,
-and idle time has a limit of its own; both stay put when the machine is busy with other things.
+Time is the CPU time of everything that a test has started. A tree that neither computes nor waits for a core
+is idle, and idle time has a limit of its own; both stay put when the machine is busy with other things.
 """
 
 import contextlib
@@ -206,7 +207,7 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class _Process:
-    """What `/proc` says of a process; `memory` leaves out what a fork shares with its parent from the start."""
+    """What `/proc` says of a process; `memory` leaves out what a fork shares with its parent."""
 
     pid: int
     runs: bool

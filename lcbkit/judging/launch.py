@@ -1,0 +1,250 @@
+"""Starting and ending a worker's process."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lcbkit.errors import SandboxError
+from lcbkit.judging import bubblewrap
+
+__all__ = ["Confined", "Confinement", "await_ready", "spawn", "start", "unused_uid"]
+
+_HERE = Path(__file__).parent
+_START_SECONDS = 120.0
+_OUTPUT_BYTES = 64 * 1024**2
+_PROCESSES = 128
+_ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "LANG": "C.UTF-8",
+    "LC_ALL": "C.UTF-8",
+    "TZ": "UTC",
+    "PYTHONHASHSEED": "0",
+    "PYTHONIOENCODING": "utf-8",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "NUMEXPR_NUM_THREADS": "1",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confinement:
+    """One way to confine a worker.
+
+    Attributes:
+        tier: `bwrap` or `limits`.
+        program: bubblewrap's path; empty for `limits`.
+        user_namespace: whether bubblewrap makes a user namespace; it must, unless run by root.
+    """
+
+    tier: str
+    program: str = ""
+    user_namespace: bool = False
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Confined:
+    """A running worker.
+
+    Attributes:
+        process: its process; with bubblewrap that one's.
+        sock: the line to it.
+        scratch: its scratch folder, None where that is in memory and goes with the worker.
+        facts: what it said of itself: `own_pids`, `uid`.
+    """
+
+    process: "subprocess.Popen[bytes]"
+    sock: socket.socket
+    scratch: Path | None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def hang_up(self) -> None:
+        """Close the line, so that the worker kills what it runs and ends; others may still be listening."""
+        with contextlib.suppress(OSError):
+            self.sock.shutdown(socket.SHUT_RDWR)
+
+    def stop(self) -> None:
+        """End the worker and everything below it; returns when the worker is gone."""
+        self.hang_up()
+        self.sock.close()
+        try:
+            self.process.wait(5)  # killed from here, it would leave its dead to others
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        if self.process.stderr is not None:
+            self.process.stderr.close()
+        if self.scratch is not None:
+            _kill_by_folder(self.scratch)
+            shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def forget(self) -> None:
+        """After a fork, in the child: let go of the parent's worker without disturbing it."""
+        self.sock.close()
+        if self.process.stderr is not None:
+            self.process.stderr.close()
+        self.process.returncode = 0  # it is no child of this process
+
+
+def start(confinement: Confinement) -> Confined:
+    """Start a worker and wait until it is ready.
+
+    The calling thread must live as long as the worker: bubblewrap ends with the thread that started it.
+
+    Raises:
+        SandboxError: it did not start; says why.
+    """
+    worker = spawn(confinement, number=0)
+    await_ready(worker)
+    return worker
+
+
+def spawn(confinement: Confinement, *, number: int) -> Confined:
+    """Start a worker's process; `await_ready` waits for its first word.
+
+    Args:
+        confinement: how to confine it.
+        number: tells this process's workers apart; run by root, each gets a user of its own.
+
+    Raises:
+        SandboxError: the system starts no process.
+    """
+    ours, theirs = socket.socketpair()
+    scratch = arguments = None
+    try:
+        passed = [theirs.fileno()]
+        if confinement.tier == "bwrap":
+            arguments = _pipe_of(bubblewrap.arguments(user_namespace=confinement.user_namespace))
+            passed.append(arguments)
+        else:
+            scratch = Path(tempfile.mkdtemp(prefix="lcbkit-judge-"))
+            scratch.chmod(0o755)
+        config = _config(confinement, theirs.fileno(), scratch, number)
+        home = f"{config['scratch']}/work"
+        process = subprocess.Popen(
+            [
+                *([confinement.program, "--args", str(arguments), "--"] if arguments else []),
+                *(
+                    sys.executable,
+                    "-s",
+                    "-S",
+                    "-P",
+                    "-B",
+                    f"{config['folder']}/worker.py",
+                    json.dumps(config),
+                ),
+            ],
+            pass_fds=passed,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=_ENVIRONMENT | {"HOME": home, "TMPDIR": home},
+            cwd="/",
+            start_new_session=True,  # Ctrl-C at the terminal, or a kernel's interrupt, is for the pool alone
+        )
+    except OSError as error:
+        ours.close()
+        if scratch is not None:
+            shutil.rmtree(scratch, ignore_errors=True)
+        raise SandboxError(f"no judge process could be started: {error}; free some and try again") from error
+    finally:
+        theirs.close()
+        if arguments is not None:
+            os.close(arguments)
+    return Confined(process=process, sock=ours, scratch=scratch)
+
+
+def await_ready(worker: Confined) -> None:
+    """Wait for a worker to say what it is.
+
+    Raises:
+        SandboxError: it ended or said nothing; says why.
+    """
+    worker.sock.settimeout(_START_SECONDS)
+    line = b""
+    try:
+        while not line.endswith(b"\n"):
+            data = worker.sock.recv(1)
+            if not data:
+                raise EOFError
+            line += data
+        worker.facts = json.loads(line)
+    except (OSError, EOFError, ValueError) as error:
+        worker.process.kill()
+        said = worker.process.stderr.read() if worker.process.stderr else b""
+        worker.stop()
+        lines = said.decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
+        raise SandboxError(f"a judge process did not start: {lines[-1]}; see `lcb doctor`") from error
+    except BaseException:
+        worker.stop()
+        raise
+
+
+def unused_uid(number: int) -> int | None:
+    """A user id that nobody has, its own for every worker of a process; None unless run by root."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        return None
+    return 1_000_000_000 + (os.getpid() % 2**21) * 256 + number % 256
+
+
+def _config(confinement: Confinement, line: int, scratch: Path | None, number: int) -> dict[str, Any]:
+    inside = confinement.tier == "bwrap"
+    uid = None if confinement.user_namespace else unused_uid(number)
+    counted_apart = uid is not None or (confinement.user_namespace and _kernel_version() >= (5, 14))
+    return {
+        "fd": line,
+        "folder": bubblewrap.INSIDE if inside else str(_HERE),
+        "scratch": bubblewrap.SCRATCH if inside else str(scratch),
+        "site": [str(folder) for folder in bubblewrap.site_folders()],
+        "uid": uid,
+        "namespaces": inside,
+        "output": _OUTPUT_BYTES,
+        "file_size": bubblewrap.SCRATCH_BYTES,
+        # Linux counts them for each user; inside a user namespace for that one alone, since version 5.14.
+        "processes": _PROCESSES + (0 if counted_apart else _own_tasks()),
+    }
+
+
+def _pipe_of(words: list[str]) -> int:
+    """A descriptor to read the words from: on a command line every program inside could read our paths."""
+    text = "\0".join(words).encode()
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "wb") as file:
+        file.write(text)
+    return reader
+
+
+def _kernel_version() -> tuple[int, int]:
+    found = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def _own_tasks() -> int:
+    """How many processes and threads this user has now."""
+    count = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if folder.stat().st_uid == os.geteuid():
+                count += len(list((folder / "task").iterdir()))
+    return count
+
+
+def _kill_by_folder(scratch: Path) -> None:
+    """Kill what a program has left after ending its worker: the scratch folder is in its environment."""
+    name = os.fsencode(scratch)
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            places = os.fsencode((folder / "cwd").readlink()) + b"\0" + (folder / "environ").read_bytes()
+            if name in places and int(folder.name) != os.getpid():
+                os.kill(int(folder.name), signal.SIGKILL)
