@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from lcbkit.judging.report import Execution, Report, TestResult, Verdict
     from lcbkit.judging.sandbox import sandbox_status
     from lcbkit.models import get_model
+    from lcbkit.notebook import notebook_setup
     from lcbkit.problems import Problem, ProblemSet, TestCase
     from lcbkit.prompts import build_prompt
-    from lcbkit.results import Run, load_run
+    from lcbkit.results import Run, compare, load_run, pass_at_k
     from lcbkit.topologies.team import Team, TeamAnswer, build_team
 
 __version__ = "0.1.0"
@@ -37,6 +38,7 @@ _HOME = {
     "aevaluate": "evaluation",
     "build_prompt": "prompts",
     "build_team": "topologies.team",
+    "compare": "results",
     "eval_ids": "dataset",
     "evaluate": "evaluation",
     "extract_code": "extract",
@@ -46,6 +48,8 @@ _HOME = {
     "judge_many": "judging.pool",
     "load_problems": "dataset",
     "load_run": "results",
+    "notebook_setup": "notebook",
+    "pass_at_k": "results",
     "run_python": "judging.pool",
     "sandbox_status": "judging.sandbox",
     "splits": "dataset",
@@ -66,6 +70,7 @@ __all__ = [
     "aevaluate",
     "build_prompt",
     "build_team",
+    "compare",
     "eval_ids",
     "evaluate",
     "extract_code",
@@ -75,6 +80,8 @@ __all__ = [
     "judge_many",
     "load_problems",
     "load_run",
+    "notebook_setup",
+    "pass_at_k",
     "run_python",
     "sandbox_status",
     "splits",

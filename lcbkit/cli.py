@@ -1,0 +1,385 @@
+"""The `lcb` command: results on standard output, talk on standard error, exit codes that scripts can trust.
+
+0 done, 1 nothing matched or a check failed, 2 wrong use or bad input, 3 too many infrastructure errors,
+130 interrupted. Each command parses, calls one library function and prints; the library does the work.
+"""
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+import lcbkit
+from lcbkit.errors import LcbkitError, NothingToDoError
+
+__all__ = ["benchmark", "lcb", "main"]
+
+INFRASTRUCTURE = 3
+INTERRUPTED = 130
+TOPOLOGIES = ("single",)
+
+
+def main(args: Sequence[str] | None = None) -> NoReturn:
+    """Run `lcb` and leave with its exit code; a user's mistake is one line, never a traceback."""
+    sys.exit(_run(lcb, args, "lcb"))
+
+
+def benchmark(topology: str, args: Sequence[str] | None = None) -> NoReturn:
+    """What `python -m lcbkit.topologies.<name>` does: the demo, or with `--batch` the batch of `lcb run`."""
+    given = list(sys.argv[1:] if args is None else args)
+    name = f"python -m lcbkit.topologies.{topology}"
+    command = run if "--batch" in given or {"-h", "--help"} & set(given) else demo
+    sys.exit(_run(command, [topology, *given], name))
+
+
+def _run(command: click.Command, args: Sequence[str] | None, name: str) -> int:
+    signal.signal(signal.SIGTERM, lambda *_: _interrupt())
+    given = _each_id_with_its_flag(sys.argv[1:] if args is None else args)
+    try:
+        code = command.main(args=given, prog_name=name, standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except LcbkitError as error:
+        click.echo(f"lcb: {error}", err=True)
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo(
+            "lcb: interrupted; what is finished is saved, the same command goes on from there", err=True
+        )
+        return INTERRUPTED
+    except BrokenPipeError:  # `lcb problems | head`: the reader has left, which is its right
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _interrupt() -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _each_id_with_its_flag(args: Sequence[str]) -> list[str]:
+    """`--only A B` as `--only A --only B`: the benchmark's habit, which options of this library cannot have."""
+    given: list[str] = []
+    for argument in args:
+        continues = len(given) > 1 and given[-2] == "--only" and given[-1] != "--only"
+        if continues and not argument.startswith("-") and argument not in TOPOLOGIES:
+            given.append("--only")
+        given.append(argument)
+    return given
+
+
+def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def add(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+_source = click.option(
+    "--source",
+    metavar="SOURCE",
+    help="Where the problems come from: `sample`, a release such as release_v6, a .jsonl or .parquet file, "
+    "or a folder of such files.  [default: $LCB_DATASET, else release_latest]",
+)
+_filters = _options(
+    click.option(
+        "--limit", type=click.IntRange(min=0), metavar="N", help="At most N problems, after --offset."
+    ),
+    click.option(
+        "--offset", type=click.IntRange(min=0), default=0, metavar="K", help="Skip the first K problems."
+    ),
+    click.option(
+        "--only", multiple=True, metavar="ID", help="This problem; repeatable; lifts --limit and --offset."
+    ),
+    click.option(
+        "--difficulty", multiple=True, type=click.Choice(["easy", "medium", "hard"]), help="Repeatable."
+    ),
+    click.option(
+        "--platform",
+        multiple=True,
+        type=click.Choice(["atcoder", "codeforces", "leetcode"]),
+        help="Repeatable.",
+    ),
+    click.option("--start-date", metavar="DATE", help="Contests from this day on (YYYY-MM-DD)."),
+    click.option("--end-date", metavar="DATE", help="Contests up to this day, inclusive (YYYY-MM-DD)."),
+    click.option(
+        "--errata",
+        type=click.Choice(["keep", "drop"]),
+        default="keep",
+        show_default=True,
+        help="What to do with the problems that LiveCodeBench lists as defective.",
+    ),
+)
+_model = _options(
+    click.option(
+        "--model",
+        metavar="NAME",
+        help="`recorded`, `recorded:FILE`, `qwen`, `llama`, provider:name, or any name with --base-url."
+        "  [default: $MODEL_ID, else recorded]",
+    ),
+    click.option("--base-url", metavar="URL", help="An OpenAI-compatible endpoint that serves the model."),
+    click.option("--temperature", type=float, help="Sampling temperature.  [default: 0.2]"),
+    click.option("--top-p", type=float, help="Nucleus sampling.  [default: 0.9]"),
+    click.option("--max-tokens", type=click.IntRange(min=1), help="Tokens of one answer.  [default: 4096]"),
+    click.option(
+        "--request-timeout", type=float, metavar="SECONDS", help="Of one model call.  [default: 600]"
+    ),
+)
+_record = click.option(
+    "--record",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Add the model's answers to this recording.",
+)
+_no_python_exec = click.option(
+    "--no-python-exec", is_flag=True, help="No tool for running code: for models that cannot call tools."
+)
+_seed = click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of the first agent and sample."
+)
+_time_limit = click.option(
+    "--time-limit",
+    type=float,
+    default=6.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Processor time of one test.",
+)
+_tests = click.option(
+    "--tests",
+    type=click.Choice(["hidden", "all"]),
+    default="hidden",
+    show_default=True,
+    help="Hidden tests, or the public ones as well.",
+)
+_batch = click.option("--batch", is_flag=True, hidden=True, help="Accepted for the benchmark's habit.")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(lcbkit.__version__, prog_name="lcbkit")
+def lcb() -> None:
+    """Experiments with teams of LLM agents on LiveCodeBench."""
+
+
+@lcb.command()
+@click.argument("topology", type=click.Choice(TOPOLOGIES), default="single")
+@_model
+@_no_python_exec
+@_seed
+@_record
+def demo(topology: str, no_python_exec: bool, seed: int, **model: Any) -> None:
+    """Solve and judge the two built-in problems, one per mode; offline unless a model is named."""
+    from lcbkit.demonstration import demonstrate
+
+    team = lcbkit.build_team(
+        topology, model=_chat_model(model), python_exec=False if no_python_exec else None
+    )
+    for solved in demonstrate(team, seed=seed):
+        click.echo(str(solved) + "\n")
+
+
+@lcb.command()
+@click.argument("topology", type=click.Choice(TOPOLOGIES))
+@_source
+@_filters
+@_model
+@_no_python_exec
+@_seed
+@click.option(
+    "--team-size", type=int, default=4, show_default=True, help="2, 4, 8 or 10; single has no size."
+)
+@click.option(
+    "--message-format", "--communication", default="freeform", show_default=True, help="How roles write."
+)
+@click.option(
+    "--samples", type=click.IntRange(min=1), default=1, show_default=True, help="Submissions per problem."
+)
+@click.option(
+    "--concurrency", type=click.IntRange(min=1), default=4, show_default=True, help="Model calls in flight."
+)
+@click.option(
+    "--judge-workers", type=click.IntRange(min=1), help="Programs judged at once.  [default: one per core]"
+)
+@_time_limit
+@_tests
+@click.option(
+    "--stop-on-first-failure", is_flag=True, help="Do not judge the tests after the first failed one."
+)
+@click.option(
+    "--out-dir", type=click.Path(path_type=Path), metavar="DIR", help="The run's folder.  [default: runs/…]"
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="FILE", help="The predictions' file; the rest beside."
+)
+@click.option("--overwrite", is_flag=True, help="Throw away what the folder holds and start anew.")
+@click.option(
+    "--retry-errors", is_flag=True, help="On resume, run the instances again that ended in an agent error."
+)
+@click.option(
+    "--max-infra-rate", type=click.FloatRange(0, 1), default=0.1, show_default=True, help="Above: exit 3."
+)
+@_record
+@click.option("--quiet", is_flag=True, help="No progress on standard error.")
+@_batch
+@click.pass_context
+def run(context: click.Context, /, topology: str, **options: Any) -> None:
+    """Run a team on problems: records, traces and a summary in one folder; the same command resumes it."""
+    options.pop("batch")
+    problems = _problems(_take(options, "source", *_FILTERS))
+    team = lcbkit.build_team(
+        topology,
+        team_size=options.pop("team_size"),
+        message_format=options.pop("message_format"),
+        model=_chat_model(_take(options, *_MODEL)),
+        python_exec=False if options.pop("no_python_exec") else None,
+    )
+    result = lcbkit.evaluate(
+        team,
+        problems,
+        stop_on_failure=options.pop("stop_on_first_failure"),
+        progress=not options.pop("quiet"),
+        **options,
+    )
+    click.echo(str(result))
+    summary = result.summary()
+    if summary.infra_rate > options["max_infra_rate"]:
+        click.echo(
+            f"lcb: {summary.n_infra_error} of {summary.n} instances ended in infrastructure errors, more "
+            f"than --max-infra-rate {options['max_infra_rate']:g} allows; see that the endpoint answers, "
+            "then run the same command again: it takes up only those",
+            err=True,
+        )
+        context.exit(INFRASTRUCTURE)
+
+
+@lcb.command()
+@click.argument("file", type=click.File("rb"))
+@click.option("--problem", "problem_id", required=True, metavar="ID", help="The problem to judge against.")
+@_source
+@_tests
+@_time_limit
+@click.option(
+    "--stop-on-first-failure", is_flag=True, help="Do not run the tests after the first failed one."
+)
+@click.option("--check", is_flag=True, help="Exit with 1 unless every test passes.")
+@click.pass_context
+def judge(
+    context: click.Context, /, file: Any, problem_id: str, source: str | None, check: bool, **limits: Any
+) -> None:
+    """Judge the program in FILE (`-` is standard input) on a problem's tests."""
+    from lcbkit.extract import has_statement
+
+    try:
+        code = file.read().decode()
+    except UnicodeDecodeError:
+        raise LcbkitError(
+            f"{file.name} is not a text in UTF-8; give the file that holds the program"
+        ) from None
+    if not has_statement(code):
+        click.echo(f"{problem_id}: no_code (there is no statement to run in {file.name})")
+        context.exit(int(check))
+    problem = lcbkit.load_problems(source, only=[problem_id])[problem_id]
+    stop = limits.pop("stop_on_first_failure")
+    report = lcbkit.judge(code, problem, stop_on_failure=stop, **limits)
+    click.echo(str(report))
+    context.exit(int(check and not report.passed))
+
+
+@lcb.command()
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@_source
+@_filters
+def problems(ids: tuple[str, ...], **filters: Any) -> None:
+    """List problems, or show the named ones with their statements."""
+    filters["only"] = (*filters["only"], *ids)
+    found = _problems(filters)
+    if ids:
+        click.echo("\n\n".join(_page(found[name]) for name in ids))
+    else:
+        click.echo(str(found))
+
+
+@lcb.command()
+@click.argument("folder", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--records", is_flag=True, help="A line per instance as well.")
+def show(folder: Path, records: bool) -> None:
+    """Print the summary of a finished or running batch."""
+    result = lcbkit.load_run(folder)
+    if records:
+        click.echo(
+            result.to_frame()[["id", "difficulty", "platform", "status", "pass", "total"]].to_string(
+                index=False
+            )
+        )
+    click.echo(str(result))
+
+
+@lcb.command()
+@_model
+@click.option("--missing", is_flag=True, help="Ask only what the recordings do not hold yet.")
+@click.option("--python-exec", is_flag=True, help="Give the team its tool: for models that can call tools.")
+@click.option(
+    "--concurrency", type=click.IntRange(min=1), default=1, show_default=True, help="Model calls in flight."
+)
+def record(missing: bool, python_exec: bool, concurrency: int, **model: Any) -> None:
+    """Make the shipped recordings again from one live model."""
+    from lcbkit.recorder import record_shipped
+
+    count = record_shipped(
+        missing=missing,
+        python_exec=python_exec,
+        concurrency=concurrency,
+        **{key: value for key, value in model.items() if value is not None},
+    )
+    click.echo(f"{count} new answers recorded")
+
+
+@lcb.command()
+def doctor() -> None:
+    """Say what this machine offers: confinement, packages, folders, models."""
+    from lcbkit.diagnosis import diagnose
+
+    click.echo(diagnose())
+
+
+_FILTERS = ("limit", "offset", "only", "difficulty", "platform", "start_date", "end_date", "errata")
+_MODEL = ("model", "base_url", "temperature", "top_p", "max_tokens", "request_timeout", "record")
+
+
+def _take(options: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: options.pop(name) for name in names}
+
+
+def _problems(filters: dict[str, Any]) -> "lcbkit.ProblemSet":
+    given = {name: value for name, value in filters.items() if value not in (None, ())}
+    found = lcbkit.load_problems(given.pop("source", None), **given)
+    if not found:
+        raise NothingToDoError(
+            f"no problem of {found.source} matches these filters; `lcb problems` lists them all"
+        )
+    return found
+
+
+def _chat_model(options: dict[str, Any]) -> Any:
+    given = {name: value for name, value in options.items() if value is not None}
+    return lcbkit.get_model(given.pop("model", None), **given)
+
+
+def _page(problem: "lcbkit.Problem") -> str:
+    facts = f"{problem.platform} · {problem.difficulty} · {problem.mode} · {problem.contest_date:%Y-%m-%d}"
+    starter = f"\n\n{problem.starter_code.rstrip()}" if problem.starter_code else ""
+    return f"{problem.id}  {problem.title}\n{facts}\n\n{problem.statement.strip()}{starter}"
+
+
+if __name__ == "__main__":
+    main()
