@@ -162,6 +162,10 @@ def converse(
     if "internal" in first:
         yield Outcome(internal=str(first["internal"]))
         return
+    if "killed" in first:
+        outcome = parse_outcome(first, b"the program was not compiled in time")
+        yield from [outcome] * len(cases)
+        return
     sent = 0
     for index in range(len(cases)):
         while sent < len(cases) and sent - index < (1 if one_by_one else _AHEAD):

@@ -26,6 +26,7 @@ import site
 import subprocess
 import sys
 import threading
+import traceback
 import types
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -76,6 +77,7 @@ INT_DIGITS = 50_000
 # Deep enough for any answer; far from the C stack's end and within reach of the parent's decoder.
 _DEEPEST = 400
 _ENCODE_RECURSION = 1_500
+_SEQUENCES: tuple[tuple[type[Any], str], ...] = ((list, "l"), (tuple, "t"), (set, "s"), (frozenset, "s"))
 _REPR_LIMIT = 1_000
 # Address space that a program out of memory gets back to say so; never touched, so it costs nothing.
 _RESERVE_BYTES = 16 * 1024**2
@@ -204,7 +206,7 @@ class Program:
         sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
         if any(map(_ends_late, self._own_values())):
             _clear(self.module)
-            flushed &= _flush(sys.stdout) & _flush(sys.stderr)
+        flushed &= _flush(sys.stdout) & _flush(sys.stderr)
         return status if flushed else 120
 
     def _own_values(self) -> Iterator[Any]:
@@ -215,7 +217,7 @@ class Program:
 
     def _call(self, arguments: list[Any], channel: int) -> None:
         value = self._find_function()(*arguments)
-        if isinstance(value, tuple):
+        if issubclass(type(value), tuple):
             value = list(value)
         view = memoryview(encode_value(value) + b"\n")
         while view:
@@ -242,23 +244,26 @@ def _execute(code: types.CodeType | BaseException, module: types.ModuleType) -> 
 
 def _exit_status(error: BaseException) -> int:
     """Print what the interpreter prints for an exception that nobody caught, and return its exit status."""
-    if isinstance(error, SystemExit):
-        if error.code is None:
+    if issubclass(type(error), SystemExit):  # `isinstance` would believe a `__class__` that lies
+        code = getattr(error, "code", None)
+        if code is None:
             return 0
-        if isinstance(error.code, int):
-            return error.code & 0xFF
+        if isinstance(code, int):
+            return code & 0xFF
         with contextlib.suppress(BaseException):
-            print(error.code, file=sys.stderr)  # noqa: T201  the interpreter prints it too
+            print(code, file=sys.stderr)  # noqa: T201  the interpreter prints it too
         return 1
     trace = error.__traceback__
+    if issubclass(type(error), MemoryError):
+        traceback.clear_frames(trace)
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
         trace = trace.tb_next
     try:
-        sys.excepthook(type(error), error, trace)
+        sys.excepthook(type(error), error.with_traceback(trace), trace)
     except BaseException:  # no memory left, or the program's own hook failed
         with contextlib.suppress(BaseException):
             _write(2, type(error).__name__.encode() + b"\n")
-    return 130 if isinstance(error, KeyboardInterrupt) else 1
+    return 130 if issubclass(type(error), KeyboardInterrupt) else 1
 
 
 def _flush(stream: Any) -> bool:
@@ -309,27 +314,29 @@ def _tagged(value: Any, depth: int) -> Any:
     if value is None or value is True or value is False:
         return value
     numpy = sys.modules.get("numpy")
-    if numpy is not None and isinstance(value, numpy.generic) and not isinstance(value, (str, bytes)):
+    kind = type(value)
+    if numpy is not None and issubclass(kind, numpy.generic) and not issubclass(kind, (str, bytes)):
         value = value.item()
-    if isinstance(value, int):
+        kind = type(value)
+    if issubclass(kind, int):
         number = int.__add__(value, 0)
         return number if number.bit_length() < 4_000 else ["n", hex(number)]
-    if isinstance(value, float):
+    if issubclass(kind, float):
         return float.__add__(value, 0.0)
-    if isinstance(value, str):
+    if issubclass(kind, str):
         return str.__add__(value, "")
     if depth < _DEEPEST:
-        if isinstance(value, dict):
+        if issubclass(kind, dict):
             return ["d", *([_tagged(k, depth + 1), _tagged(v, depth + 1)] for k, v in dict.items(value))]
-        kinds: tuple[tuple[type[Any], str], ...] = ((list, "l"), (tuple, "t"), (set, "s"), (frozenset, "s"))
-        for kind, tag in kinds:
-            if isinstance(value, kind):
-                return [tag, *(_tagged(item, depth + 1) for item in kind.__iter__(value))]
-    if isinstance(value, complex):
-        return ["c", complex.__add__(value, 0j).real, complex.__add__(value, 0j).imag]
-    if type(value) is decimal.Decimal:
+        for base, tag in _SEQUENCES:
+            if issubclass(kind, base):
+                return [tag, *(_tagged(item, depth + 1) for item in base.__iter__(value))]
+    if issubclass(kind, complex):
+        plain = complex.__add__(value, 0j)
+        return ["c", plain.real, plain.imag]
+    if kind is decimal.Decimal:
         return ["D", str(value)]
-    if type(value) is fractions.Fraction:
+    if kind is fractions.Fraction:
         return ["F", hex(value.numerator), hex(value.denominator)]
     return ["o", _describe(value)]
 

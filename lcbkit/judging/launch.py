@@ -61,7 +61,8 @@ class Confined:
         process: its process; with bubblewrap that one's.
         sock: the line to it.
         scratch: its scratch folder, None where that is in memory and goes with the worker.
-        facts: what it said of itself: `own_pids`, `uid`.
+        facts: what it said of itself: `own_pids`, whether tests see no process above them; `user`, which they
+            become.
     """
 
     process: "subprocess.Popen[bytes]"
@@ -208,7 +209,7 @@ def _config(confinement: Confinement, line: int, scratch: Path | None, number: i
         "scratch": bubblewrap.SCRATCH if inside else str(scratch),
         "site": [str(folder) for folder in bubblewrap.site_folders()],
         "uid": uid,
-        "namespaces": inside,
+        "namespaces": True,
         "output": _OUTPUT_BYTES,
         "file_size": bubblewrap.SCRATCH_BYTES,
         # Linux counts them for each user; inside a user namespace for that one alone, since version 5.14.

@@ -111,7 +111,7 @@ def _find_bubblewrap() -> tuple[Confinement | None, str]:
 
 
 def _describe(confinement: Confinement, facts: dict[str, Any], reason: str) -> SandboxStatus:
-    enclosed, other_user = confinement.tier == "bwrap", facts["uid"] is not None
+    enclosed, other_user = confinement.tier == "bwrap", facts["user"] is not None
     claims = [
         (True, "limits on processor time, idle time, output, open files, file size, each process's memory"),
         (True, "no environment variable of yours, and no new privileges"),

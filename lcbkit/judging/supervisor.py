@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from os import fork, kill  # the guard of functional tests takes them out of `os`
+from os import fchmod, fork, kill  # the guard of functional tests takes them out of `os`
 from typing import Any, NoReturn
 
 __all__ = ["Limits", "Test", "kill_descendants"]
@@ -72,6 +72,8 @@ class Test:
         main_read, main_write = os.pipe()
         err_read, err_write = os.pipe()
         try:
+            for fd in (main_write, err_write):
+                fchmod(fd, 0o666)  # so that any user can open `/dev/stdout`
             self.start = self.looked = time.monotonic()
             self.seen = 0.0
             self.pid = fork()

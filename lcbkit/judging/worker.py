@@ -12,10 +12,8 @@ too, and the pool starts another one.
 """
 
 import contextlib
-import ctypes
 import gc
 import json
-import math
 import os
 import resource
 import runpy
@@ -24,9 +22,10 @@ import signal
 import socket
 import struct
 import sys
+import time
 from os import chdir, chmod, fork, kill, rmdir, unlink  # the guard of functional tests takes them out of `os`
 from types import SimpleNamespace
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 __all__ = ["receive", "send"]
 
@@ -34,12 +33,9 @@ _HEAD = struct.Struct(">II")
 _LONGEST = 1 << 30
 _RESULT_FD = 200  # far from the low numbers that programs close in bulk
 _TRY_WITHOUT_IMPORTS = 75
-_CLONE_NEWPID = 0x20000000
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
-_PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
-
+_PREPARING_LOOK = 200  # milliseconds between looks at a submission process that is late
+_CPU_CLOCK = 2  # of a whole process, to be combined with its number
 _exit = os._exit
-_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
 def send(sock: socket.socket, header: dict[str, Any], blob: bytes = b"", fds: tuple[int, ...] = ()) -> None:
@@ -90,24 +86,24 @@ class Worker:
     def __init__(self, config: dict[str, Any]) -> None:
         self.config = config
         self.scratch: str = config["scratch"]
-        self.uid: int | None = config["uid"]
         self.sock = socket.socket(fileno=config["fd"])
         self.guest = _load(config["folder"], "guest")
+        self.kernel = _load(config["folder"], "kernel")
         self.supervisor = _load(config["folder"], "supervisor")
 
     def serve(self) -> None:
         """Work until the pool closes the connection or a submission process dies against the rules."""
-        _reset_signals()
-        _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-        _prctl(_PR_SET_DUMPABLE, 0)  # the same user could read and trace it otherwise
-        _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+        kernel, site = self.kernel, self.config["site"]
+        kernel.reset_signals()
+        kernel.forbid_new_privileges()
+        kernel.hide_memory()
+        kernel.keep_orphans()
         os.umask(0o022)
-        sys.path.extend(self.config["site"])
+        sys.path.extend(site)
         self.names = self.guest.prelude_names()
-        self.own_pids = _own_pids() if self.config["namespaces"] else -1
-        if self.uid is not None and not self._can_drop(self.uid):
-            self.uid = None
-        facts = {"own_pids": self.own_pids >= 0, "uid": self.uid}
+        self.own_pids = kernel.own_pids()
+        self.user = kernel.find_user(self.config["uid"], [os.path.dirname(os.__file__), self.scratch, *site])
+        facts = {"own_pids": self.own_pids >= 0, "user": self.user}
         self.sock.sendall(json.dumps(facts).encode("ascii") + b"\n")
         os.dup2(0, 2)  # nobody reads what an imported module has to say
         gc.collect()
@@ -123,81 +119,106 @@ class Worker:
                 _empty(self.scratch)
 
     def _one_job(self) -> bool:
+        """Serve one program; False when this worker must not go on."""
         job, source, _ = receive(self.sock)
-        status = self._wait(self._fork_submission(job, source))
-        if os.waitstatus_to_exitcode(status) == _TRY_WITHOUT_IMPORTS:
-            status = self._wait(self._fork_submission(job | {"imports": False}, source))
-        return status == 0
+        end = self._run_submission(job, source)
+        if end.status == _TRY_WITHOUT_IMPORTS:
+            end = self._run_submission(job | {"imports": False}, source)
+        if end.late:
+            send(self.sock, {"killed": "time", "cpu": end.cpu})
+        return end.late or end.status == 0
 
-    def _fork_submission(self, job: dict[str, Any], source: bytes) -> int:
+    def _run_submission(self, job: dict[str, Any], source: bytes) -> "_End":
+        ready, tell = os.pipe()
         if self.own_pids >= 0:
-            _checked("unshare", _CLONE_NEWPID)
+            self.kernel.new_pids()
         child = fork()
         if child == 0:
             status = 1
             try:
-                Submission(self, job, source).serve()
+                Submission(self, job, source, tell).serve()
                 status = 0
             finally:
                 _exit(status)
         if self.own_pids >= 0:
-            _checked("setns", self.own_pids, _CLONE_NEWPID)
-        return child
+            self.kernel.leave_pids(self.own_pids)
+        os.close(tell)
+        try:
+            return self._wait(child, ready, job["time_limit"])
+        finally:
+            os.close(ready)
 
-    def _wait(self, child: int) -> int:
-        """Wait for a submission process, and end it when the pool has gone."""
+    def _wait(self, child: int, ready: int, time_limit: float) -> "_End":
+        """Wait for a submission process; end it when the pool has gone, or when it is not ready in time."""
+        late = False
         if hasattr(os, "pidfd_open"):
-            pidfd = os.pidfd_open(child)
             poll = select.poll()
+            pidfd = os.pidfd_open(child)
             poll.register(pidfd, select.POLLIN)
+            poll.register(ready, select.POLLIN)
             poll.register(self.sock, getattr(select, "POLLRDHUP", 0))
-            ended = pidfd in {fd for fd, _ in poll.poll()}
+            start, pause = time.monotonic(), 1000 * time_limit  # milliseconds
+            while True:
+                events = {fd for fd, _ in poll.poll(pause)}
+                if ready in events:
+                    poll.unregister(ready)
+                    pause = -1.0
+                late = not events and self._overdue(child, start, time_limit)
+                if late or self.sock.fileno() in events:
+                    kill(child, signal.SIGKILL)
+                if late or events - {ready}:
+                    break
+                if not events:
+                    pause = _PREPARING_LOOK
             os.close(pidfd)
-            if not ended:
-                kill(child, signal.SIGKILL)
-        return os.waitpid(child, 0)[1]
+        _, status, usage = os.wait4(child, 0)
+        late = late and os.read(ready, 1) == b""  # it may have got ready at the last moment
+        return _End(os.waitstatus_to_exitcode(status), late, usage.ru_utime + usage.ru_stime)
 
-    def _can_drop(self, uid: int) -> bool:
-        """Whether another user could run here: read the library, start the interpreter, enter the scratch."""
-        child = fork()
-        if child == 0:
-            status = 1
-            try:
-                _become(uid)
-                for folder in (os.path.dirname(os.__file__), *self.config["site"]):
-                    os.listdir(folder)
-                chdir(self.scratch)
-                status = 0 if os.access(sys.executable, os.X_OK) and os.access(os.__file__, os.R_OK) else 1
-            finally:
-                _exit(status)
-        return os.waitpid(child, 0)[1] == 0
+    @staticmethod
+    def _overdue(child: int, start: float, time_limit: float) -> bool:
+        cpu = time.clock_gettime((~child << 3) | _CPU_CLOCK)
+        return cpu > time_limit or time.monotonic() - start > 10 * time_limit
+
+
+class _End(NamedTuple):
+    """How a submission process ended: exit status, whether it was killed before it was ready, CPU time."""
+
+    status: int
+    late: bool
+    cpu: float
 
 
 class Submission:
     """One program: compiled once, run in a fresh process for every test that the pool sends."""
 
-    def __init__(self, worker: Worker, job: dict[str, Any], source: bytes) -> None:
-        self.worker, self.job, self.source = worker, job, source
+    def __init__(self, worker: Worker, job: dict[str, Any], source: bytes, tell: int) -> None:
+        self.worker, self.job, self.source, self.tell = worker, job, source, tell
         self.path = os.path.join(worker.scratch, "main.py")
         self.folder = os.path.join(worker.scratch, "work")
         self.written: tuple[int, ...] = ()
-        self.rlimits = _rlimits(job["time_limit"], job["memory_limit"], worker.config)
+        config = worker.config
+        self.rlimits = worker.kernel.rlimits(
+            job["time_limit"], job["memory_limit"], config["file_size"], config["processes"]
+        )
 
     def serve(self) -> None:
         """Answer tests until the pool says `end`."""
-        sock = self.worker.sock
-        _prctl(_PR_SET_DUMPABLE, 0)
-        _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+        sock, kernel = self.worker.sock, self.worker.kernel
+        kernel.hide_memory()
+        kernel.keep_orphans()
         if self.worker.own_pids < 0:
-            _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if self.worker.uid is None:
-            _drop_capabilities()
+            kernel.die_with_parent()
+        if self.worker.user is None:
+            kernel.drop_capabilities()
         try:
             self._restore_scratch()
         except OSError as error:
             send(sock, {"internal": f"the scratch folder cannot be written: {error}"})
             return
         self._prepare()
+        os.write(self.tell, b"1")
+        os.close(self.tell)
         send(sock, {"prepared": True})
         while True:
             header, _, fds = receive(sock)
@@ -210,12 +231,15 @@ class Submission:
 
     def _prepare(self) -> None:
         guest = self.worker.guest
+        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (self.job["memory_limit"] or soft, hard))
         code = guest.compile_program(self.source, self.path)
         if self.job.get("imports", True) and not isinstance(code, BaseException):
             guest.import_installed(self.source, self.worker.config["site"])
             if len(os.listdir("/proc/self/task") if sys.platform == "linux" else "1") > 1:
                 _exit(_TRY_WITHOUT_IMPORTS)  # a module has started threads, which a fork would not carry over
         names = self.worker.names if self.job["prelude"] else {}
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
         self.program = guest.Program(code, self.path, names, self.job["function"])
         gc.collect()
         gc.freeze()
@@ -259,11 +283,12 @@ class Submission:
             chdir(self.folder)
             for kind, limit in self.rlimits:
                 resource.setrlimit(kind, limit)
-            if self.worker.uid is not None:
-                _become(self.worker.uid)
-            _prctl(_PR_SET_DUMPABLE, 1)  # its own `/proc/self` is its own again
+            kernel = self.worker.kernel
+            if self.worker.user is not None:
+                kernel.become(self.worker.user)
+            kernel.show_memory()
             if self.worker.own_pids < 0:
-                _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+                kernel.die_with_parent()
             gc.enable()
             self.program.run(arguments, _RESULT_FD)
         finally:
@@ -272,15 +297,18 @@ class Submission:
     def _restore_scratch(self) -> None:
         """Make the scratch folder what a test expects: the program's text and an empty working directory."""
         scratch = self.worker.scratch
-        mode = 0o777 if self.worker.uid is not None else 0o700
+        mode = 0o777 if self.worker.user is not None else 0o700
         if self.written and self._is_pristine(mode):
             return
+        chmod(scratch, 0o755)
         _empty(scratch)
         os.mkdir(self.folder)
         chmod(self.folder, mode)
         with open(self.path, "wb") as file:
             file.write(self.source)
-        self.written = _identity(self.path)
+        chmod(self.path, 0o444)
+        chmod(scratch, 0o555)  # only the working directory is for writing
+        self.written = (*_identity(self.path), *_identity(scratch))
 
     def _is_pristine(self, mode: int) -> bool:
         try:
@@ -288,7 +316,7 @@ class Submission:
                 sorted(os.listdir(self.worker.scratch)) == ["main.py", "work"]
                 and os.lstat(self.folder).st_mode & 0o7777 == mode
                 and not os.listdir(self.folder)
-                and _identity(self.path) == self.written
+                and (*_identity(self.path), *_identity(self.worker.scratch)) == self.written
             )
         except OSError:
             return False
@@ -306,82 +334,9 @@ def _parse_arguments(stdin: int) -> list[Any]:
     return [json.loads(line) for line in text.split("\n")]
 
 
-def _rlimits(
-    time_limit: float, memory_limit: int, config: dict[str, Any]
-) -> list[tuple[int, tuple[int, int]]]:
-    """What to pass to `setrlimit`; a limit that the caller has already is never raised."""
-    seconds = math.ceil(time_limit)
-    wanted = {
-        "RLIMIT_CPU": (seconds + 1, seconds + 2),  # the clock is outside; this is for a clock that is stuck
-        "RLIMIT_CORE": (0, 0),
-        "RLIMIT_FSIZE": (config["file_size"],) * 2,
-        "RLIMIT_NOFILE": (256, 256),
-        "RLIMIT_NPROC": (config["processes"],) * 2,
-    }
-    if memory_limit:
-        wanted["RLIMIT_AS"] = wanted["RLIMIT_DATA"] = (memory_limit, memory_limit)
-    limits = []
-    for name, (soft, hard) in wanted.items():
-        kind = getattr(resource, name, None)
-        if kind is not None:
-            _, most = resource.getrlimit(kind)
-            top = hard if most == resource.RLIM_INFINITY else min(hard, most)
-            limits.append((kind, (min(soft, top), top)))
-    return limits
-
-
-def _become(uid: int) -> None:
-    """Turn into another user, which takes all capabilities away."""
-    os.setgroups([])
-    os.setresgid(uid, uid, uid)
-    os.setresuid(uid, uid, uid)
-
-
-def _drop_capabilities() -> None:
-    if _libc is not None:
-        _prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
-        _libc.capset((ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)())
-
-
-def _prctl(option: int, value: int) -> None:
-    if _libc is not None:
-        _libc.prctl(option, value, 0, 0, 0)
-
-
-def _checked(call: str, *arguments: int) -> None:
-    if getattr(_libc, call)(*arguments):
-        raise OSError(ctypes.get_errno(), f"{call} failed")
-
-
-def _own_pids() -> int:
-    """A handle to the worker's own process namespace, or -1 where it may not make new ones."""
-    child = fork()
-    if child == 0:
-        status = 1
-        try:
-            own = os.open("/proc/self/ns/pid", os.O_RDONLY)
-            _checked("unshare", _CLONE_NEWPID)
-            _checked("setns", own, _CLONE_NEWPID)
-            status = 0
-        finally:
-            _exit(status)
-    return -1 if os.waitpid(child, 0)[1] else os.open("/proc/self/ns/pid", os.O_RDONLY)
-
-
-def _reset_signals() -> None:
-    """Undo what the caller's signal settings have left: an ignored SIGINT, a blocked SIGTERM."""
-    signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
-        with contextlib.suppress(OSError, ValueError):
-            signal.signal(number, signal.SIG_DFL)
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(number, signal.SIG_IGN)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 def _identity(path: str) -> tuple[int, ...]:
     status = os.lstat(path)
-    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _empty(folder: str) -> None:
