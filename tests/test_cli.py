@@ -1,0 +1,253 @@
+"""The command line as a user meets it: a process, its two streams and its exit code."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from scripted_endpoint import Reply, ScriptedEndpoint
+
+from lcbkit.dataset import load_problems
+
+RIGHT = "Here it is.\n```python\nprint(input())\n```\n"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+
+Lcb = Callable[..., Outcome]
+
+
+@pytest.fixture
+def lcb(tmp_path: Path) -> Lcb:
+    """Run `lcb …` (or another module) in a folder of its own."""
+
+    def call(*args: object, module: str = "lcbkit.cli", stdin: str = "", **environment: str) -> Outcome:
+        done = subprocess.run(
+            [sys.executable, "-m", module, *map(str, args)],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, **environment},
+            check=False,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    return call
+
+
+@pytest.fixture
+def live(lcb: Lcb, endpoint: ScriptedEndpoint) -> Lcb:
+    """Run `lcb run single` on the sample with the scripted endpoint's model."""
+    endpoint.script = lambda _: Reply(RIGHT)
+
+    def call(*args: object) -> Outcome:
+        flags = ("--source", "sample", "--base-url", endpoint.url, "--model", "scripted", "--no-python-exec")
+        return lcb("run", "single", *flags, *args)
+
+    return call
+
+
+def one_line(outcome: Outcome, *words: str, code: int = 2) -> None:
+    """The one clear sentence that bad input gets."""
+    assert outcome.code == code, outcome
+    assert outcome.out == ""
+    message = outcome.err.strip().splitlines()[-1]
+    for word in words:
+        assert word in message, message
+
+
+def test_help_lists_the_commands(lcb: Lcb) -> None:
+    done = lcb("--help")
+    assert done.code == 0
+    for command in ("demo", "run", "judge", "problems", "show", "record", "doctor"):
+        assert f"\n  {command} " in done.out
+
+
+def test_demo_prints_the_program_and_every_test_of_both_modes_offline(lcb: Lcb) -> None:
+    # Nothing is reached: the address is one that no server has.
+    done = lcb("demo", HTTPS_PROXY="http://127.0.0.1:9", HTTP_PROXY="http://127.0.0.1:9")
+    assert done.code == 0, done
+    assert "(stdin)" in done.out
+    assert "(functional)" in done.out
+    assert "class Solution" in done.out
+    assert done.out.count("passed") >= 10
+
+
+def test_the_module_of_a_topology_runs_the_demo_without_batch_and_the_batch_with_it(lcb: Lcb) -> None:
+    demo = lcb(module="lcbkit.topologies.single")
+    assert demo.code == 0, demo
+    assert "(functional)" in demo.out
+    batch = lcb(
+        "--batch", "--source", "sample", "--limit", 2, "--out-dir", "r", module="lcbkit.topologies.single"
+    )
+    assert batch.code == 0, batch
+    assert "pass@1" in batch.out
+
+
+def test_run_writes_the_folder_and_prints_the_table_on_stdout(live: Lcb, tmp_path: Path) -> None:
+    done = live("--limit", 3, "--out-dir", "results")
+    assert done.code == 0, done
+    assert "pass@1" in done.out
+    assert done.err
+    records = [json.loads(line) for line in (tmp_path / "results/predictions.jsonl").read_text().splitlines()]
+    assert {record["id"] for record in records} == set(load_problems("sample", limit=3).ids)
+    for name in ("run.json", "summary.json"):
+        json.loads((tmp_path / "results" / name).read_text())
+
+
+def test_quiet_says_nothing_on_stderr(live: Lcb) -> None:
+    done = live("--limit", 1, "--quiet", "--out-dir", "results")
+    assert (done.code, done.err) == (0, "")
+
+
+def test_a_finished_run_is_not_asked_again(live: Lcb, endpoint: ScriptedEndpoint) -> None:
+    first = live("--limit", 2, "--out-dir", "results")
+    asked = len(endpoint.requests)
+    again = live("--limit", 2, "--out-dir", "results")
+    assert again.code == 0
+    assert again.out == first.out
+    assert len(endpoint.requests) == asked
+
+
+def test_show_prints_the_same_table_as_run(live: Lcb, lcb: Lcb) -> None:
+    ran = live("--limit", 2, "--out-dir", "results")
+    assert lcb("show", "results").out == ran.out
+    listed = lcb("show", "results", "--records").out
+    for problem_id in load_problems("sample", limit=2).ids:
+        assert problem_id in listed
+
+
+def test_a_dead_endpoint_exits_3_and_scores_nothing(lcb: Lcb) -> None:
+    done = lcb(
+        *("run", "single", "--source", "sample", "--limit", 1, "--no-python-exec", "--out-dir", "results"),
+        *("--model", "any", "--base-url", "http://127.0.0.1:9/v1"),
+    )
+    assert done.code == 3, done
+    assert "infrastructure" in done.err
+    assert "0.0%" not in done.out
+
+
+def test_sigterm_saves_what_is_finished_and_exits_130(endpoint: ScriptedEndpoint, tmp_path: Path) -> None:
+    endpoint.script = lambda request: Reply(RIGHT, delay=0.0 if request.index == 0 else 30.0)
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "lcbkit.cli", "run", "single", "--source", "sample", "--limit", "3"),
+            *("--base-url", endpoint.url, "--model", "scripted", "--no-python-exec", "--out-dir", "results"),
+        ],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    predictions = tmp_path / "results/predictions.jsonl"
+    deadline = time.monotonic() + 60
+    while not (predictions.exists() and predictions.read_text().count("\n")):
+        assert time.monotonic() < deadline, "nothing was finished"
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "interrupted" in err
+    assert json.loads((tmp_path / "results/summary.json").read_text())
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "program.py"
+    path.write_text("print('no such answer')\n")
+    return path
+
+
+def test_judge_prints_a_failing_report_and_exits_0_unless_checked(lcb: Lcb, program: Path) -> None:
+    problem = next(p for p in load_problems("sample") if p.mode == "stdin")
+    flags = (program, "--problem", problem.id, "--source", "sample")
+    done = lcb("judge", *flags)
+    assert done.code == 0, done
+    assert "wrong_answer" in done.out
+    assert lcb("judge", *flags, "--check").code == 1
+
+
+def test_judge_says_no_code_for_a_program_without_a_statement(lcb: Lcb, tmp_path: Path) -> None:
+    (tmp_path / "empty.py").write_text("# only a comment\n")
+    done = lcb(
+        "judge", "empty.py", "--problem", load_problems("sample")[0].id, "--source", "sample", "--check"
+    )
+    assert done.code == 1
+    assert "no_code" in done.out
+
+
+def test_problems_lists_filters_and_shows(lcb: Lcb) -> None:
+    sample = load_problems("sample")
+    easy = [p.id for p in sample if p.difficulty == "easy"]
+    hard = [p.id for p in sample if p.difficulty == "hard"]
+    done = lcb("problems", "--source", "sample", "--difficulty", "easy")
+    assert done.code == 0, done
+    assert all(name in done.out for name in easy)
+    assert not any(name in done.out.split() for name in hard)
+    page = lcb("problems", sample[0].id, "--source", "sample").out
+    assert sample[0].statement.strip() in page
+
+
+def test_doctor_names_the_tier_and_never_a_key(lcb: Lcb) -> None:
+    done = lcb("doctor", OPENAI_API_KEY="sk-hush")
+    assert done.code == 0, done
+    assert "bwrap" in done.out or "limits" in done.out
+    assert "OPENAI_API_KEY is set" in done.out
+    assert "sk-hush" not in done.out
+
+
+def test_bad_input_gets_one_clear_line_and_exit_2(lcb: Lcb) -> None:
+    run = ("run", "single", "--out-dir", "results")
+    one_line(lcb(*run, "--source", "sample", "--only", "lk1"), "lk1", "lcb problems")
+    one_line(lcb(*run, "--source", "release_v99"), "release_v99", "release_v6")
+    one_line(lcb(*run, "--source", "no/such.jsonl"), "no/such.jsonl")
+    one_line(lcb(*run, "--source", "sample", "--model", "openai:gpt-5"), "OPENAI_API_KEY")
+    one_line(lcb("show", "no-such-run"), "no-such-run")
+    one_line(lcb("judge", "no-such-file.py", "--problem", "x"), "no-such-file.py")
+
+
+def test_filters_that_match_nothing_exit_1(lcb: Lcb) -> None:
+    done = lcb("run", "single", "--source", "sample", "--start-date", "2099-01-01", "--out-dir", "results")
+    one_line(done, "no problem", code=1)
+
+
+def test_a_folder_of_another_configuration_is_refused(live: Lcb) -> None:
+    assert live("--limit", 1, "--out-dir", "results").code == 0
+    one_line(live("--limit", 1, "--out-dir", "results", "--seed", 7), "seed", "--overwrite")
+
+
+def test_a_request_that_the_recording_lacks_is_an_error_that_names_the_way_out(lcb: Lcb) -> None:
+    done = lcb("run", "single", "--source", "sample", "--limit", 1, "--seed", 12345, "--out-dir", "results")
+    assert done.code == 2, done
+    assert "--model" in done.err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere; see the run folder's own test")
+def test_a_read_only_folder_is_refused(live: Lcb, tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir(mode=0o500)
+    one_line(live("--limit", 1, "--out-dir", "closed/results"), "closed/results")
+
+
+@pytest.mark.parametrize(("command", "limit"), [("import lcbkit", 0.3), ("import lcbkit.cli", 0.6)])
+def test_importing_stays_quick(command: str, limit: float) -> None:
+    def best(script: str) -> float:
+        times = []
+        for _ in range(5):
+            start = time.perf_counter()
+            subprocess.run([sys.executable, "-c", script], check=True)
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    assert best(command) - best("pass") < limit
