@@ -17,6 +17,7 @@ from lcbkit.row_fields import contest_moment, function_name, text_field, word_fi
 from lcbkit.row_schema import COLUMNS, DIFFICULTIES, PLATFORMS
 from lcbkit.selection import DateLike, Selection
 from lcbkit.stored import MemoryRow, StoredRow
+from lcbkit.text import columns
 
 if TYPE_CHECKING:
     import datasets
@@ -316,12 +317,15 @@ class ProblemSet(Sequence[Problem]):
     def __repr__(self) -> str:
         return f"ProblemSet({self._summary()})"
 
+    def __str__(self) -> str:
+        listing = columns(_HEADER, map(_cells, self._problems))
+        return f"{listing}\n\n{self._summary()}"
+
     def _repr_html_(self) -> str:
         shown = self._problems[:_SHOWN]
-        rows = [[escape(str("" if cell is None else cell)) for cell in _listing(p).values()] for p in shown]
-        header = [name.replace("_", " ") for name in _COLUMNS_OF_A_LISTING]
+        rows = [[escape(cell) for cell in _cells(problem)] for problem in shown]
         more = f"<p>… and {len(self) - len(shown)} more</p>" if len(self) > len(shown) else ""
-        listing = html.table(header, rows, caption=self._summary())
+        listing = html.table(_HEADER, rows, caption=self._summary())
         return f'<div style="max-height:30em;overflow:auto">{listing}{more}</div>'
 
     def _summary(self) -> str:
@@ -346,6 +350,7 @@ _COLUMNS_OF_A_LISTING = (
     "hidden_tests",
     "erratum",
 )
+_HEADER = tuple(name.replace("_", " ") for name in _COLUMNS_OF_A_LISTING)
 
 
 def _listing(problem: Problem) -> dict[str, Any]:
@@ -361,6 +366,11 @@ def _listing(problem: Problem) -> dict[str, Any]:
         problem.erratum,
     )
     return dict(zip(_COLUMNS_OF_A_LISTING, values, strict=True))
+
+
+def _cells(problem: Problem) -> list[str]:
+    shown = _listing(problem) | {"contest_date": problem.contest_date.date()}
+    return ["" if value is None else str(value) for value in shown.values()]
 
 
 def _test_cases(text: str, where: str) -> tuple[TestCase, ...]:

@@ -1,10 +1,11 @@
 """Pieces of text for the terminal: marked excerpts, sizes, how a process ended, its last error."""
 
 import re
+from collections.abc import Iterable, Sequence
 from signal import Signals
 from textwrap import indent
 
-__all__ = ["block", "ending", "last_error", "last_line", "one_line", "size"]
+__all__ = ["block", "columns", "ending", "last_error", "last_line", "one_line", "size"]
 
 _LIBRARY_FRAME = re.compile(r"/lib(64)?/python\d|/site-packages/|^<(?!string>)")
 _FRAME = re.compile(r'^\s*File "(.+)", line (\d+).*$', re.MULTILINE)
@@ -37,6 +38,17 @@ def _excerpt(
     return "\n".join(shown)
 
 
+def columns(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in columns of equal width, long cells cut."""
+    lines = [
+        list(header),
+        *([one_line(cell, 60) for cell in row] for row in rows),
+    ]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    padded = ((cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
+    return "\n".join("  ".join(line).rstrip() for line in padded)
+
+
 def one_line(text: str, width: int) -> str:
     """The first line of a text, cut at `width` characters."""
     line = _printable(text.partition("\n")[0])
@@ -45,7 +57,7 @@ def one_line(text: str, width: int) -> str:
 
 def _printable(row: str) -> str:
     """The row without control characters, which could move a terminal's cursor or forge a line."""
-    return "".join(sign if sign.isprintable() else "·" for sign in row.rstrip("\r"))
+    return "".join(sign if sign.isprintable() else "·" for sign in row.rstrip("\r").replace("\t", " "))
 
 
 def size(memory_bytes: int) -> str:
@@ -73,5 +85,8 @@ def last_error(stderr: str) -> str:
         return last_line(stderr)
     own = [frame[2] for frame in frames if not _LIBRARY_FRAME.search(frame[1])]
     after = stderr[frames[-1].end() :].splitlines()
-    exception = next((line for line in after if line.strip() and not line[0].isspace()), "")
+    # A line in brackets is the judge's note that it cut the text there.
+    exception = next(
+        (line for line in after if line.strip() and not line[0].isspace() and line[0] != "["), ""
+    )
     return f"line {own[-1]}: {exception}" if own else exception

@@ -175,7 +175,7 @@ def test_judge_prints_a_failing_report_and_exits_0_unless_checked(lcb: Lcb, prog
     flags = (program, "--problem", problem.id, "--source", "sample")
     done = lcb("judge", *flags)
     assert done.code == 0, done
-    assert "wrong_answer" in done.out
+    assert "wrong answer" in done.out
     assert lcb("judge", *flags, "--check").code == 1
 
 
