@@ -10,11 +10,16 @@ from scripted_endpoint import ScriptedEndpoint
 ROOT = Path(__file__).parent.parent
 
 
+def shared_folder() -> Path | None:
+    """Where the shared material lies, or None; for tests that are made of its parts."""
+    folder = Path(os.environ.get("LCB_SHARED", ROOT.parent / "shared"))
+    return folder if (folder / "data").is_dir() else None
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """Real material kept outside the project: problems, programs with known verdicts, model outputs."""
-    folder = Path(os.environ.get("LCB_SHARED", ROOT.parent / "shared"))
-    if not (folder / "data").is_dir():
+    if (folder := shared_folder()) is None:
         pytest.skip("the shared material (LCB_SHARED, or ../shared beside the checkout) is not here")
     return folder
 
