@@ -109,8 +109,11 @@ def _is_root_link(path: Path) -> bool:
 
 
 def _masked(shown: list[Path]) -> list[Path]:
-    """Folders of ours that lie inside of what is shown: the package, a clone around it, problems."""
+    """Folders of ours that lie inside of what is shown: every copy of the package, a clone, problems."""
     clone = [_PACKAGE.parent] if (_PACKAGE.parent / "pyproject.toml").exists() else []
-    ours = {path.resolve() for path in [*clone, _PACKAGE, cache_folder(), shipped_folder("sample")]}
+    copies = [folder / _PACKAGE.name for folder in site_folders()]
+    for prefix in {sys.prefix, sys.base_prefix}:
+        copies += Path(prefix).glob(f"lib*/python*/*-packages/{_PACKAGE.name}")
+    ours = {path.resolve() for path in [*clone, *copies, _PACKAGE, cache_folder(), shipped_folder("sample")]}
     around = [path.resolve() for path in shown]
     return sorted(path for path in ours if path.is_dir() and any(folder in path.parents for folder in around))

@@ -28,7 +28,7 @@ import sys
 import threading
 import traceback
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any, NoReturn
 
@@ -204,16 +204,26 @@ class Program:
                 step()
         flushed = _flush(sys.stdout) & _flush(sys.stderr)
         sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
-        if any(map(_ends_late, self._own_values())):
-            _clear(self.module)
+        if any(_ends_late(self.module.__dict__.get(name)) for name in self._own_names()):
+            self._let_names_die()
         flushed &= _flush(sys.stdout) & _flush(sys.stderr)
         return status if flushed else 120
 
-    def _own_values(self) -> Iterator[Any]:
-        """What the program has put into its namespace; looking at the prelude too would copy its pages."""
+    def _own_names(self) -> list[str]:
+        """What the program has put into its namespace; to look at all of the prelude would copy its pages."""
         namespace = self.module.__dict__
-        yield from islice(reversed(namespace.values()), len(namespace) - self.size)
-        yield from filter(None, map(namespace.get, getattr(self.code, "co_names", ())))
+        new = list(islice(reversed(namespace), max(0, len(namespace) - self.size)))
+        used = getattr(self.code, "co_names", ())
+        return new + [name for name in used if namespace.get(name) is not self.names.get(name)]
+
+    def _let_names_die(self) -> None:
+        names = self._own_names()
+        with contextlib.suppress(BaseException):
+            for private in (True, False):
+                for name in names:
+                    if name[:2] != "__" and (name[:1] == "_") is private:
+                        self.module.__dict__[name] = None
+            gc.collect()
 
     def _call(self, arguments: list[Any], channel: int) -> None:
         value = self._find_function()(*arguments)
@@ -282,15 +292,6 @@ def _ends_late(value: Any) -> bool:
     if value is sys.__stdin__ or value is sys.__stdout__ or value is sys.__stderr__:
         return False
     return not isinstance(value, type) and hasattr(type(value), "__del__")
-
-
-def _clear(module: types.ModuleType) -> None:
-    with contextlib.suppress(BaseException):
-        for private in (True, False):
-            for name in list(module.__dict__):
-                if name != "__builtins__" and (name[:1] == "_" and name[:2] != "__") is private:
-                    module.__dict__[name] = None
-        gc.collect()
 
 
 def encode_value(value: Any) -> bytes:

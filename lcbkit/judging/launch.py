@@ -17,7 +17,7 @@ from typing import Any
 from lcbkit.errors import SandboxError
 from lcbkit.judging import bubblewrap
 
-__all__ = ["Confined", "Confinement", "await_ready", "spawn", "start", "unused_uid"]
+__all__ = ["Confined", "Confinement", "WorkerBrokenError", "await_ready", "spawn", "start", "unused_uid"]
 
 _HERE = Path(__file__).parent
 _START_SECONDS = 120.0
@@ -36,6 +36,10 @@ _ENVIRONMENT = {
     "MKL_NUM_THREADS": "1",
     "NUMEXPR_NUM_THREADS": "1",
 }
+
+
+class WorkerBrokenError(SandboxError):
+    """The worker's own program failed; no other confinement would help."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,6 +190,10 @@ def await_ready(worker: Confined) -> None:
         said = worker.process.stderr.read() if worker.process.stderr else b""
         worker.stop()
         lines = said.decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
+        if any(line.startswith("Traceback ") for line in lines):
+            raise WorkerBrokenError(
+                f"a judge process broke as it started, which is our fault: {lines[-1]}"
+            ) from error
         raise SandboxError(f"a judge process did not start: {lines[-1]}; see `lcb doctor`") from error
     except BaseException:
         worker.stop()
@@ -244,6 +252,8 @@ def _own_tasks() -> int:
 def _kill_by_folder(scratch: Path) -> None:
     """Kill what a program has left after ending its worker: the scratch folder is in its environment."""
     name = os.fsencode(scratch)
+    if os.path.realpath("/proc/self") != f"/proc/{os.getpid()}":
+        return  # `/proc` counts as another namespace does
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             places = os.fsencode((folder / "cwd").readlink()) + b"\0" + (folder / "environ").read_bytes()

@@ -16,7 +16,7 @@ from typing import Any
 
 from lcbkit.errors import SandboxError
 from lcbkit.judging.bubblewrap import find_programs
-from lcbkit.judging.launch import Confinement, start
+from lcbkit.judging.launch import Confinement, WorkerBrokenError, start
 
 __all__ = ["SandboxStatus", "choose", "sandbox_status"]
 
@@ -90,7 +90,7 @@ def choose(setting: str | None = None) -> tuple[Confinement, str]:
 def _warn_once(reason: str) -> None:
     warnings.warn(
         f"programs are judged with resource limits only, since bubblewrap confines nothing here: {reason}; "
-        "LCB_SANDBOX=limits silences this",
+        "`lcb doctor` says what that leaves open, LCB_SANDBOX=limits silences this",
         stacklevel=3,
     )
 
@@ -103,6 +103,8 @@ def _find_bubblewrap() -> tuple[Confinement | None, str]:
             candidate = Confinement(tier="bwrap", program=program, user_namespace=user_namespace)
             try:
                 start(candidate).stop()
+            except WorkerBrokenError:
+                raise
             except SandboxError as error:
                 reason = str(error)
             else:

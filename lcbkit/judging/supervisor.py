@@ -219,6 +219,8 @@ class _Process:
 
 def kill_descendants() -> None:
     """Send SIGKILL to every process below this one."""
+    if os.path.realpath("/proc/self") != f"/proc/{os.getpid()}":
+        return  # `/proc` counts as another namespace does, so its numbers would hit strangers
     for process in _descendants():
         with contextlib.suppress(OSError):
             kill(process.pid, signal.SIGKILL)

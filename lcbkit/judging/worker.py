@@ -102,6 +102,8 @@ class Worker:
         sys.path.extend(site)
         self.names = self.guest.prelude_names()
         self.own_pids = kernel.own_pids()
+        if self.own_pids < 0:
+            kernel.forbid_far_signals()
         self.user = kernel.find_user(self.config["uid"], [os.path.dirname(os.__file__), self.scratch, *site])
         facts = {"own_pids": self.own_pids >= 0, "user": self.user}
         self.sock.sendall(json.dumps(facts).encode("ascii") + b"\n")
@@ -115,8 +117,9 @@ class Worker:
                     pass
         finally:
             self.supervisor.kill_descendants()
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError):  # a mount point stays
                 _empty(self.scratch)
+                rmdir(self.scratch)
 
     def _one_job(self) -> bool:
         """Serve one program; False when this worker must not go on."""
@@ -209,6 +212,8 @@ class Submission:
         kernel.keep_orphans()
         if self.worker.own_pids < 0:
             kernel.die_with_parent()
+        elif os.getpid() != 1:
+            raise RuntimeError("not alone in a namespace: cleaning up could reach others")
         if self.worker.user is None:
             kernel.drop_capabilities()
         try:
