@@ -19,7 +19,7 @@ __all__ = ["INSIDE", "SCRATCH", "SCRATCH_BYTES", "arguments", "find_programs", "
 INSIDE = "/judge"
 SCRATCH = "/scratch"
 SCRATCH_BYTES = 256 * 1024**2
-_FILES = ("worker.py", "guest.py", "kernel.py", "supervisor.py")
+_FILES = ("worker.py", "guest.py", "kernel.py", "scratch.py", "supervisor.py")
 _HERE = Path(__file__).parent
 _PACKAGE = _HERE.parent
 # For a worker run by root without a user namespace: to become other users, to make process namespaces, to

@@ -77,6 +77,9 @@ INT_DIGITS = 50_000
 # Deep enough for any answer; far from the C stack's end and within reach of the parent's decoder.
 _DEEPEST = 400
 _ENCODE_RECURSION = 1_500
+# Words of programs in which objects may do something when they are destroyed, such as writing what they hold.
+# For all others the memory is left to the kernel, which is much faster than taking it apart.
+_LATE = re.compile(rb"open|Writer|Wrapper|FileIO|__del__|finalize|finally|contextmanager|tempfile")
 _SEQUENCES: tuple[tuple[type[Any], str], ...] = ((list, "l"), (tuple, "t"), (set, "s"), (frozenset, "s"))
 _REPR_LIMIT = 1_000
 # Address space that a program out of memory gets back to say so; never touched, so it costs nothing.
@@ -143,15 +146,22 @@ class Program:
 
     Args:
         code: what `compile_program` returned.
+        source: the program's text.
         path: where the program's text lies.
         names: the prelude's names; empty for none, and then no limit of the interpreter is raised either.
         function: what functional tests call; empty for a program that reads standard input.
     """
 
     def __init__(
-        self, code: types.CodeType | BaseException, path: str, names: dict[str, Any], function: str
+        self,
+        code: types.CodeType | BaseException,
+        source: bytes,
+        path: str,
+        names: dict[str, Any],
+        function: str,
     ) -> None:
         self.code, self.names, self.function = code, names, function
+        self.ends_late = _LATE.search(source) is not None
         self.module = types.ModuleType("solution" if function else "__main__")
         self.module.__dict__.update(names)
         self.module.__dict__.update(
@@ -204,7 +214,7 @@ class Program:
                 step()
         flushed = _flush(sys.stdout) & _flush(sys.stderr)
         sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
-        if any(_ends_late(self.module.__dict__.get(name)) for name in self._own_names()):
+        if self.ends_late:
             self._let_names_die()
         flushed &= _flush(sys.stdout) & _flush(sys.stderr)
         return status if flushed else 120
@@ -285,13 +295,6 @@ def _flush(stream: Any) -> bool:
             _write(2, f"could not flush a standard stream: {error!r}\n".encode("utf-8", "replace"))
         return False
     return True
-
-
-def _ends_late(value: Any) -> bool:
-    """Whether an object does something when it is destroyed: an open file that holds data, a `__del__`."""
-    if value is sys.__stdin__ or value is sys.__stdout__ or value is sys.__stderr__:
-        return False
-    return not isinstance(value, type) and hasattr(type(value), "__del__")
 
 
 def encode_value(value: Any) -> bytes:

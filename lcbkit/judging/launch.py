@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -16,6 +15,7 @@ from typing import Any
 
 from lcbkit.errors import SandboxError
 from lcbkit.judging import bubblewrap
+from lcbkit.judging.scratch import empty_folder
 
 __all__ = ["Confined", "Confinement", "WorkerBrokenError", "await_ready", "spawn", "start", "unused_uid"]
 
@@ -92,7 +92,7 @@ class Confined:
             self.process.stderr.close()
         if self.scratch is not None:
             _kill_by_folder(self.scratch)
-            shutil.rmtree(self.scratch, ignore_errors=True)
+            _remove(self.scratch)
 
     def forget(self) -> None:
         """After a fork, in the child: let go of the parent's worker without disturbing it."""
@@ -161,7 +161,7 @@ def spawn(confinement: Confinement, *, number: int) -> Confined:
     except OSError as error:
         ours.close()
         if scratch is not None:
-            shutil.rmtree(scratch, ignore_errors=True)
+            _remove(scratch)
         raise SandboxError(f"no judge process could be started: {error}; free some and try again") from error
     finally:
         theirs.close()
@@ -247,6 +247,13 @@ def _own_tasks() -> int:
             if folder.stat().st_uid == os.geteuid():
                 count += len(list((folder / "task").iterdir()))
     return count
+
+
+def _remove(scratch: Path) -> None:
+    """Remove a scratch folder; one that resists is left to the system's own cleaning."""
+    with contextlib.suppress(OSError):
+        empty_folder(str(scratch))
+        scratch.rmdir()
 
 
 def _kill_by_folder(scratch: Path) -> None:

@@ -117,7 +117,7 @@ def _describe(confinement: Confinement, facts: dict[str, Any], reason: str) -> S
     claims = [
         (True, "limits on processor time, idle time, output, open files, file size, each process's memory"),
         (True, "no environment variable of yours, and no new privileges"),
-        (other_user or os.geteuid() != 0, "a limit on the number of processes (Linux counts none of root's)"),
+        (other_user or os.geteuid() != 0, "a limit on the number of processes"),
         (enclosed, "no network, not even loopback"),
         (enclosed, "nothing to read but system libraries, the interpreter and installed packages"),
         (enclosed, "nothing to write but a small scratch folder in memory"),

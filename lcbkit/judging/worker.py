@@ -23,7 +23,7 @@ import socket
 import struct
 import sys
 import time
-from os import chdir, chmod, fork, kill, rmdir, unlink  # the guard of functional tests takes them out of `os`
+from os import chdir, fork, kill  # the guard of functional tests takes them out of `os`
 from types import SimpleNamespace
 from typing import Any, NamedTuple, NoReturn
 
@@ -89,6 +89,7 @@ class Worker:
         self.sock = socket.socket(fileno=config["fd"])
         self.guest = _load(config["folder"], "guest")
         self.kernel = _load(config["folder"], "kernel")
+        self.scratches = _load(config["folder"], "scratch")
         self.supervisor = _load(config["folder"], "supervisor")
 
     def serve(self) -> None:
@@ -118,8 +119,8 @@ class Worker:
         finally:
             self.supervisor.kill_descendants()
             with contextlib.suppress(OSError):  # a mount point stays
-                _empty(self.scratch)
-                rmdir(self.scratch)
+                self.scratches.empty_folder(self.scratch)
+                os.rmdir(self.scratch)
 
     def _one_job(self) -> bool:
         """Serve one program; False when this worker must not go on."""
@@ -197,9 +198,7 @@ class Submission:
 
     def __init__(self, worker: Worker, job: dict[str, Any], source: bytes, tell: int) -> None:
         self.worker, self.job, self.source, self.tell = worker, job, source, tell
-        self.path = os.path.join(worker.scratch, "main.py")
-        self.folder = os.path.join(worker.scratch, "work")
-        self.written: tuple[int, ...] = ()
+        self.scratch = worker.scratches.Scratch(worker.scratch, source, shared=worker.user is not None)
         config = worker.config
         self.rlimits = worker.kernel.rlimits(
             job["time_limit"], job["memory_limit"], config["file_size"], config["processes"]
@@ -210,14 +209,13 @@ class Submission:
         sock, kernel = self.worker.sock, self.worker.kernel
         kernel.hide_memory()
         kernel.keep_orphans()
-        if self.worker.own_pids < 0:
-            kernel.die_with_parent()
-        elif os.getpid() != 1:
+        kernel.die_with_parent()
+        if self.worker.own_pids >= 0 and os.getpid() != 1:
             raise RuntimeError("not alone in a namespace: cleaning up could reach others")
         if self.worker.user is None:
             kernel.drop_capabilities()
         try:
-            self._restore_scratch()
+            self.scratch.restore()
         except OSError as error:
             send(sock, {"internal": f"the scratch folder cannot be written: {error}"})
             return
@@ -231,21 +229,21 @@ class Submission:
                 return
             outcome, blob = self._run(fds[0])
             os.close(fds[0])
-            self._restore_scratch()
+            self.scratch.restore()
             send(sock, outcome, blob)
 
     def _prepare(self) -> None:
         guest = self.worker.guest
         soft, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (self.job["memory_limit"] or soft, hard))
-        code = guest.compile_program(self.source, self.path)
+        code = guest.compile_program(self.source, self.scratch.program)
         if self.job.get("imports", True) and not isinstance(code, BaseException):
             guest.import_installed(self.source, self.worker.config["site"])
             if len(os.listdir("/proc/self/task") if sys.platform == "linux" else "1") > 1:
                 _exit(_TRY_WITHOUT_IMPORTS)  # a module has started threads, which a fork would not carry over
         names = self.worker.names if self.job["prelude"] else {}
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-        self.program = guest.Program(code, self.path, names, self.job["function"])
+        self.program = guest.Program(code, self.source, self.scratch.program, names, self.job["function"])
         gc.collect()
         gc.freeze()
 
@@ -285,7 +283,7 @@ class Submission:
             os.dup2(err, 2)
             os.closerange(3, _RESULT_FD)
             os.closerange(_RESULT_FD + function, 4096)
-            chdir(self.folder)
+            chdir(self.scratch.work)
             for kind, limit in self.rlimits:
                 resource.setrlimit(kind, limit)
             kernel = self.worker.kernel
@@ -299,33 +297,6 @@ class Submission:
         finally:
             _exit(1)
 
-    def _restore_scratch(self) -> None:
-        """Make the scratch folder what a test expects: the program's text and an empty working directory."""
-        scratch = self.worker.scratch
-        mode = 0o777 if self.worker.user is not None else 0o700
-        if self.written and self._is_pristine(mode):
-            return
-        chmod(scratch, 0o755)
-        _empty(scratch)
-        os.mkdir(self.folder)
-        chmod(self.folder, mode)
-        with open(self.path, "wb") as file:
-            file.write(self.source)
-        chmod(self.path, 0o444)
-        chmod(scratch, 0o555)  # only the working directory is for writing
-        self.written = (*_identity(self.path), *_identity(scratch))
-
-    def _is_pristine(self, mode: int) -> bool:
-        try:
-            return (
-                sorted(os.listdir(self.worker.scratch)) == ["main.py", "work"]
-                and os.lstat(self.folder).st_mode & 0o7777 == mode
-                and not os.listdir(self.folder)
-                and (*_identity(self.path), *_identity(self.worker.scratch)) == self.written
-            )
-        except OSError:
-            return False
-
 
 def _load(folder: str, name: str) -> SimpleNamespace:
     """Run one of our files; the sandbox shows files, not a package."""
@@ -337,23 +308,6 @@ def _parse_arguments(stdin: int) -> list[Any]:
     with open(stdin, "rb", closefd=False) as file:
         text = file.read().decode("utf-8", "surrogatepass")
     return [json.loads(line) for line in text.split("\n")]
-
-
-def _identity(path: str) -> tuple[int, ...]:
-    status = os.lstat(path)
-    return status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-
-
-def _empty(folder: str) -> None:
-    """Remove what a folder holds, closed folders of its owner included."""
-    chmod(folder, 0o755)
-    with os.scandir(folder) as entries:
-        for entry in list(entries):
-            if entry.is_dir(follow_symlinks=False):
-                _empty(entry.path)
-                rmdir(entry.path)
-            else:
-                unlink(entry.path)
 
 
 if __name__ == "__main__":

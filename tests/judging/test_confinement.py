@@ -243,11 +243,11 @@ def test_the_memory_of_the_processes_that_judge_cannot_be_read(pool: Pool) -> No
 import glob, os
 me = os.path.basename(os.path.realpath("/proc/self"))
 for path in glob.glob("/proc/[0-9]*/mem"):
-    if path.split("/")[2] != me and b"worker.py" in open(path[:-3] + "cmdline", "rb").read():
-        try:
+    try:
+        if path.split("/")[2] != me and b"worker.py" in open(path[:-3] + "cmdline", "rb").read():
             open(path, "rb")
             print(path)
-        except OSError: pass
+    except OSError: pass
 """
     assert output(pool, code) == ""
 
