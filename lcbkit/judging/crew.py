@@ -2,6 +2,7 @@
 
 import os
 import queue
+import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -18,10 +19,11 @@ from lcbkit.judging.sandbox import choose
 from lcbkit.judging.worker import receive, send
 from lcbkit.problems import TestCase
 
-__all__ = ["Crew", "UnpreparedError", "WorkerLostError", "converse", "dismiss"]
+__all__ = ["STOPPED", "Crew", "UnpreparedError", "WorkerLostError", "converse", "dismiss"]
 
 _T = TypeVar("_T")
 _GRACE_SECONDS = 60.0  # for a worker that should have answered: compiling, imports, a crowded machine
+STOPPED = "the judge was stopped before it was done; judge again"
 _AHEAD = 3  # tests on their way to a worker; more would only lie in its queue
 
 
@@ -65,19 +67,19 @@ class Crew:
             while not (self.closed or token.cancelled or self._idle or self._places):
                 self._changed.wait(0.5)  # a token is cancelled without a word to this condition
             if self.closed or token.cancelled:
-                raise SandboxError(
-                    "the judge was stopped while programs were waiting for it; judge them again"
-                )
+                raise SandboxError(STOPPED)
             worker = self._idle.pop() if self._idle else None
             if worker is None:
                 self._places -= 1
         if worker is None or worker.process.poll() is not None:
             try:
                 worker = self._replace(worker)
-            except BaseException:
+            except BaseException as error:
                 with self._changed:
                     self._places += 1
                     self._changed.notify()
+                if self.closed and isinstance(error, SandboxError):
+                    raise SandboxError(STOPPED) from error
                 raise
         with self._changed:
             self._busy.add(worker)
@@ -99,6 +101,9 @@ class Crew:
             else:
                 self._places += 1
             self._changed.notify()
+            last = self.closed and not self._busy
+        if last:
+            self._keeper.close()
 
     def close(self) -> None:
         """End all workers; whoever has one sees it go."""
@@ -113,7 +118,8 @@ class Crew:
             worker.hang_up()
         for worker in idle:
             worker.stop()
-        self._keeper.close()
+        if not busy:
+            self._keeper.close()
 
     def forget(self) -> None:
         """After a fork, in the child: the workers are the parent's; drop them without a word."""
@@ -207,11 +213,9 @@ def _send_test(worker: Confined, case: TestCase) -> None:
 
 def _input_file(text: str) -> int:
     """An open file without a name, at its start, that holds a text."""
-    if hasattr(os, "memfd_create"):
+    try:
         fd = os.memfd_create("input")
-    else:
-        import tempfile
-
+    except (AttributeError, OSError):  # not Linux, or forbidden there
         with tempfile.TemporaryFile() as file:
             fd = os.dup(file.fileno())
     try:

@@ -7,6 +7,7 @@ from typing import Any
 __all__ = ["Limits", "Outcome", "memory_bytes", "parse_outcome"]
 
 _DEFAULT_MEMORY_BYTES = 4 * 1024**3
+_SIGXCPU = 24  # the kernel's own clock, a coarser one than ours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +69,7 @@ class Outcome:
 
     def over_time(self, limits: Limits) -> bool:
         """Whether it took too long, stopped or not."""
-        return self.killed == "time" or self.cpu > limits.time_limit
+        return self.killed == "time" or self.cpu > limits.time_limit or self.signal == _SIGXCPU
 
 
 def parse_outcome(header: dict[str, Any], blob: bytes) -> Outcome:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from lcbkit.errors import SandboxError
-from lcbkit.judging.crew import Crew, UnpreparedError, WorkerLostError, converse, dismiss
+from lcbkit.judging.crew import STOPPED, Crew, UnpreparedError, WorkerLostError, converse, dismiss
 from lcbkit.judging.interruption import Token
 from lcbkit.judging.outcomes import Limits, Outcome, memory_bytes
 from lcbkit.judging.report import Execution, Report, TestResult, Verdict
@@ -237,7 +237,7 @@ class Pool:
                     place, lost = place + 1, 0
             except WorkerLostError as error:
                 if self._crew.closed or token.cancelled:
-                    raise SandboxError("the judge was stopped while it judged; judge again") from error
+                    raise SandboxError(STOPPED) from error
                 lost += 1
                 if lost == 2:
                     reason = "the program ended the process that judged it"

@@ -56,6 +56,7 @@ class Test:
         self.limits, self.own_pids = limits, own_pids
         self.cpu, self.memory, self.idle, self.killed = 0.0, 0, 0.0, ""
         self.main, self.err, self.err_size = bytearray(), bytearray(), 0
+        self.end: tuple[int, resource.struct_rusage] | None = None
 
     def run(self, become: Callable[[int, int], NoReturn]) -> tuple[dict[str, Any], bytes]:
         """Fork, let the child become the test, and tell how it ended.
@@ -88,7 +89,7 @@ class Test:
             self.streams = {main_read: self._take_main, err_read: self._take_err}
             self._watch()
             wall = time.monotonic() - self.start
-            _, status, usage = os.wait4(self.pid, 0)
+            status, usage = self.end or os.wait4(self.pid, 0)[1:]
             self._charge(usage)
             self._bury()
             for stream in list(self.streams):
@@ -123,8 +124,11 @@ class Test:
                         return
                     if not self._read(fd) and fd not in self.streams:
                         poll.unregister(fd)
-                if pidfd < 0 and os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-                    return
+                if pidfd < 0:
+                    pid, status, usage = os.wait4(self.pid, os.WNOHANG)
+                    if pid:
+                        self.end = (status, usage)
+                        return
                 if not self.killed and time.monotonic() >= look:
                     look = self._look()
                 if self.killed:

@@ -28,7 +28,6 @@ from lcbkit.problems import TestCase
 __all__ = ["execution", "judge_outcome"]
 
 KEPT_CHARACTERS = 16_000
-_OUT_OF_TIME = 24  # SIGXCPU, the kernel's own and coarser clock
 _OUT_OF_MEMORY = re.compile(rb"^(?:[\w.]*\.)?\w*MemoryError\b")
 
 
@@ -109,7 +108,7 @@ def _judge_end(outcome: Outcome, limits: Limits) -> tuple[Verdict, str] | None:
         return Verdict.INTERNAL_ERROR, outcome.internal
     if outcome.bad_test:
         return Verdict.BAD_TEST, outcome.bad_test
-    if outcome.over_time(limits) or outcome.signal == _OUT_OF_TIME:
+    if outcome.over_time(limits):
         times = f"{outcome.cpu:.2f} s of processor time, {outcome.wall:.2f} s elapsed"
         return Verdict.TIME_LIMIT, f"{times}; the limit is {limits.time_limit:g} s"
     if outcome.killed == "output":
