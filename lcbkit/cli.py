@@ -66,7 +66,7 @@ def _interrupt() -> NoReturn:
 
 
 def _each_id_with_its_flag(args: Sequence[str]) -> list[str]:
-    """`--only A B` as `--only A --only B`: the benchmark's habit, which options of this library cannot have."""
+    """`--only A B` as `--only A --only B`: the benchmark's habit, which click's options lack."""
     given: list[str] = []
     for argument in args:
         continues = len(given) > 1 and given[-2] == "--only" and given[-1] != "--only"
