@@ -11,12 +11,16 @@ CONTRACT_VERSION = 1
 _HEADING = "## How your reply must end"
 
 _HEAD = f"""{_HEADING}
-The last thing in your reply is one fenced block: the line ```python, the complete submission, the line ```.
-- The submission is a whole Python 3 program (or the whole class that the starter code opens), never a part.
-- Only this block is judged. A reply that stops before it is worth nothing, so keep the reasoning short.
-- Not sure? Submit the best complete program that you have."""
+With one fenced block, labelled python, that holds the complete program, ready to be submitted as it is.
+Only this block is judged: a reply without it is worth nothing, so keep the reasoning short.
+Not sure? Give the best complete program that you have."""
 
-_REMINDER = "Reminder: end with one ```python block that holds the complete submission, nothing after it."
+# A task ends with a fence that holds a placeholder, and small models begin their reply with a copy of it.
+# With a plan as the first words, and no fence shown here, they write a program instead.
+_REMINDER = (
+    "Reminder: begin your reply with the word Plan: and say in two or three sentences how to compute the "
+    "result. End it with the complete program in one fenced python block."
+)
 
 _TOOL_NOTE = """## Running code
 You can call the tool python_exec(code, stdin). It runs a Python program afresh and returns its output.

@@ -6,8 +6,8 @@ PROMPT = "Solve it. {braces} stay"
 def test_the_contract_stands_around_the_prompt_of_a_role_that_answers() -> None:
     sent = as_sent(PROMPT, answers=True, python_exec=False)
     head, tail = sent.split(PROMPT)
-    assert "```python" in head
-    assert "```python" in tail
+    assert "fenced block" in head
+    assert "fenced python block" in tail
 
 
 def test_a_role_that_does_not_answer_gets_its_prompt_alone() -> None:
