@@ -31,15 +31,14 @@ def reports() -> dict[str, Report]:
 def test_the_expected_output_is_not_in(trial: Trial, reports: dict[str, Report]) -> None:
     report = reports[trial.name]
     check(trial, report)
-    assert "TREASURE" not in report.results[0].actual
+    assert SECRET not in report.results[0].actual
+    assert "attached" not in report.results[0].actual
 
 
 def test_the_hunt_through_memory_finds_what_is_there() -> None:
     hunt = next(trial for trial in TRIALS if trial.name == "its own memory")
-    planted = replace(
-        hunt, program=f"hidden = {SECRET[:9]!r} + {SECRET[9:]!r}\n{hunt.program}", right="passed"
-    )
-    check(planted, judge_trials([planted])[planted.name])
+    planted = replace(hunt, program=f"hidden = {SECRET[:9]!r} + {SECRET[9:]!r}\n{hunt.program}")
+    assert SECRET in judge_trials([planted])[planted.name].results[0].actual
 
 
 @pytest.fixture
