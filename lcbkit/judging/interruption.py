@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from typing import Protocol, TypeVar
 
 __all__ = ["Token"]
@@ -67,8 +67,10 @@ class Token:
         except RuntimeError:  # the interpreter is ending and starts no thread
             return work()
         try:
-            return future.result()
+            while not wait([future], timeout=1.0).done:
+                pass  # a signal that another thread received does not end a wait
         except BaseException:
             self.cancel()
             thread.join()
             raise
+        return future.result()
