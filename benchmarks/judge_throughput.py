@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -47,17 +48,18 @@ def main() -> None:
     if options.under_load:
         compare_under_load(submissions, options.workers)
         return
-    compare_rates(submissions, options)
+    with Pool(workers=options.workers) as pool:
+        compare_rates(submissions, options, pool)
     take_apart(options.workers)
 
 
-def compare_rates(submissions: Sequence[Submission], options: argparse.Namespace) -> None:
+def compare_rates(submissions: Sequence[Submission], options: argparse.Namespace, pool: Pool) -> None:
     """Print the rate of each side on the right programs, then every verdict on which they differ."""
     right = [submission for submission in submissions if submission.passes]
     tests = sum(submission.problem.hidden_test_count for submission in right)
     print(f"{len(right)} right programs, {tests} tests, {options.workers} workers at a time")
     sides: dict[str, Callable[[Sequence[Submission]], tuple[list[bool], float]]] = {
-        "lcbkit": lambda chosen: judge_by_lcbkit(chosen, options.workers),
+        "lcbkit": lambda chosen: judge_by_lcbkit(chosen, pool, options.workers),
         "python -c": lambda chosen: judge_by_interpreters(chosen, options.workers, TIME_LIMIT),
     }
     if options.lcb:
@@ -92,11 +94,13 @@ def processor_seconds() -> float:
     return total
 
 
-def judge_by_lcbkit(submissions: Sequence[Submission], workers: int) -> tuple[list[bool], float]:
+def judge_by_lcbkit(submissions: Sequence[Submission], pool: Pool, workers: int) -> tuple[list[bool], float]:
     """This library's judge; every test is run, also after a failure."""
     start = time.perf_counter()
-    reports = reports_of(submissions, workers)
-    return [report.passed for report in reports], time.perf_counter() - start
+    with ThreadPoolExecutor(workers) as threads:
+        reports = threads.map(lambda s: pool.judge(s.code, s.problem, time_limit=TIME_LIMIT), submissions)
+        passed = [report.passed for report in reports]
+    return passed, time.perf_counter() - start
 
 
 def reports_of(submissions: Sequence[Submission], workers: int, *, stop: bool = False) -> list[Report]:
