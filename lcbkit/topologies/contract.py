@@ -16,10 +16,11 @@ Only this block is judged: a reply without it is worth nothing, so keep the reas
 Not sure? Give the best complete program that you have."""
 
 # A task ends with a fence that holds a placeholder, and small models begin their reply with a copy of it.
-# Asked for a sentence of their own first, and shown no fence here, they write a program instead.
+# Asked for a sentence first, and shown no fence here, they write a program instead.
 _REMINDER = (
-    "Reminder: say in one sentence of your own how to compute the result of this problem. Then write the "
-    "complete program in one fenced python block; its first line is `import sys`."
+    "Begin your reply with one or two sentences that say how to compute the result of this problem. Then "
+    "write the complete program in one fenced python block, and nothing after it; its first line is "
+    "`import sys`."
 )
 
 _TOOL_NOTE = """## Running code
