@@ -21,7 +21,7 @@ def test_the_note_on_the_tool_comes_with_the_tool_only() -> None:
 
 def test_the_note_on_the_tool_stands_before_the_reminder() -> None:
     sent = as_sent(PROMPT, answers=True, python_exec=True)
-    assert sent.index(PROMPT) < sent.index("python_exec") < sent.index("Reminder")
+    assert sent.index(PROMPT) < sent.index("python_exec") < sent.index("Begin your reply")
 
 
 def test_the_contract_is_added_once() -> None:
