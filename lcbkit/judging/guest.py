@@ -20,6 +20,7 @@ import importlib.util
 import json
 import mmap
 import os
+import random
 import re
 import shutil
 import site
@@ -28,7 +29,7 @@ import sys
 import threading
 import traceback
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any, NoReturn
 
@@ -80,6 +81,8 @@ _ENCODE_RECURSION = 1_500
 # Words of programs in which objects may do something when they are destroyed, such as writing what they hold.
 # For all others the memory is left to the kernel, which is much faster than taking it apart.
 _LATE = re.compile(rb"open|Writer|Wrapper|FileIO|__del__|finalize|finally|contextmanager|tempfile")
+# Words without which no program uses the random numbers that the prelude's module hands out.
+_RANDOM = re.compile("|".join([*random.__all__, "tempfile", "exec", "eval", "import_"]).encode())
 _SEQUENCES: tuple[tuple[type[Any], str], ...] = ((list, "l"), (tuple, "t"), (set, "s"), (frozenset, "s"))
 _REPR_LIMIT = 1_000
 # Address space that a program out of memory gets back to say so; never touched, so it costs nothing.
@@ -162,6 +165,8 @@ class Program:
     ) -> None:
         self.code, self.names, self.function = code, names, function
         self.ends_late = _LATE.search(source) is not None
+        self.draws = _RANDOM.search(source) is not None
+        self.fork_hooks: Sequence[dict[str, Any]] = ()
         self.module = types.ModuleType("solution" if function else "__main__")
         self.module.__dict__.update(names)
         self.module.__dict__.update(
@@ -188,6 +193,10 @@ class Program:
         """
         status = 1
         try:
+            for hooks in self.fork_hooks:
+                os.register_at_fork(**hooks)
+            if self.draws:
+                random.seed()
             if self.names:
                 sys.setrecursionlimit(RECURSION_LIMIT)
             if self.function:

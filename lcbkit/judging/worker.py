@@ -87,10 +87,23 @@ class Worker:
         self.config = config
         self.scratch: str = config["scratch"]
         self.sock = socket.socket(fileno=config["fd"])
+        self.fork_hooks: list[dict[str, Any]] = []
+        register, os.register_at_fork = os.register_at_fork, lambda **hooks: self.fork_hooks.append(hooks)
+        try:
+            self._load_modules(config)
+        finally:
+            os.register_at_fork = register
+
+    def _load_modules(self, config: dict[str, Any]) -> None:
+        """Load our files and the prelude's modules; `fork_hooks` takes what they want to be done at forks.
+
+        A test's process does that where it matters: for all, it would cost more than the fork itself.
+        """
         self.guest = _load(config["folder"], "guest")
         self.kernel = _load(config["folder"], "kernel")
         self.scratches = _load(config["folder"], "scratch")
         self.supervisor = _load(config["folder"], "supervisor")
+        self.names = self.guest.prelude_names()
 
     def serve(self) -> None:
         """Work until the pool closes the connection or a submission process dies against the rules."""
@@ -101,7 +114,6 @@ class Worker:
         kernel.keep_orphans()
         os.umask(0o022)
         sys.path.extend(site)
-        self.names = self.guest.prelude_names()
         self.own_pids = kernel.own_pids()
         if self.own_pids < 0:
             kernel.forbid_far_signals()
@@ -244,6 +256,7 @@ class Submission:
         names = self.worker.names if self.job["prelude"] else {}
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
         self.program = guest.Program(code, self.source, self.scratch.program, names, self.job["function"])
+        self.program.fork_hooks = self.worker.fork_hooks
         gc.collect()
         gc.freeze()
 
