@@ -13,6 +13,8 @@ from typing import Any
 __all__ = ["MALFORMED", "Opaque", "decode_value", "parse_json"]
 
 _CONTEXT = Context(traps=[])
+# Hashes of numbers can be chosen so that all are equal, and then building a set takes quadratic time.
+_MOST_HASHED = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,6 +77,8 @@ def _untag(value: Any) -> Any:
         return [_untag(item) for item in items]
     if tag == "t":
         return tuple(_untag(item) for item in items)
+    if tag in ("s", "d") and len(items) > _MOST_HASHED and not _all_texts(tag, items):
+        return Opaque(f"a {'set' if tag == 's' else 'dict'} of {len(items)} items")
     if tag == "s":
         return {_untag(item) for item in items}
     if tag == "d":
@@ -87,4 +91,8 @@ def _untag(value: Any) -> Any:
         return Decimal(items[0], _CONTEXT)
     if tag == "F":
         return Fraction(int(items[0], 16), int(items[1], 16))
-    return Opaque(str(items[0]))
+    return Opaque(str(items[0]).encode("utf-8", "replace").decode())
+
+
+def _all_texts(tag: str, items: list[Any]) -> bool:
+    return all(isinstance(item if tag == "s" else item[0], str) for item in items)

@@ -116,7 +116,8 @@ def _describe(confinement: Confinement, facts: dict[str, Any], reason: str) -> S
     enclosed, other_user = confinement.tier == "bwrap", facts["user"] is not None
     claims = [
         (True, "limits on processor time, idle time, output, open files, file size, each process's memory"),
-        (True, "no environment variable of yours, and no new privileges"),
+        (True, "no environment variable of yours handed on, and no new privileges"),
+        (enclosed or other_user, "no look at your other processes' environment"),
         (other_user or os.geteuid() != 0, "a limit on the number of processes"),
         (enclosed, "no network, not even loopback"),
         (enclosed, "nothing to read but system libraries, the interpreter and installed packages"),
