@@ -152,6 +152,7 @@ class Program:
         source: the program's text.
         path: where the program's text lies.
         names: the prelude's names; empty for none, and then no limit of the interpreter is raised either.
+        module: what the program runs in; holds these names already.
         function: what functional tests call; empty for a program that reads standard input.
     """
 
@@ -161,18 +162,22 @@ class Program:
         source: bytes,
         path: str,
         names: dict[str, Any],
+        module: types.ModuleType,
         function: str,
     ) -> None:
         self.code, self.names, self.function = code, names, function
         self.ends_late = _LATE.search(source) is not None
         self.draws = _RANDOM.search(source) is not None
         self.fork_hooks: Sequence[dict[str, Any]] = ()
-        self.module = types.ModuleType("solution" if function else "__main__")
-        self.module.__dict__.update(names)
-        self.module.__dict__.update(
-            {"__name__": self.module.__name__, "__doc__": None, "__builtins__": builtins}
+        self.module = module
+        module.__dict__.update(
+            {
+                "__name__": "solution" if function else "__main__",
+                "__doc__": None,
+                "__builtins__": builtins,
+                "__file__": path,
+            }
         )
-        self.module.__dict__["__file__"] = path
         self.size = len(self.module.__dict__)
         self.reserve = mmap.mmap(-1, _RESERVE_BYTES)
         if names and hasattr(sys, "set_int_max_str_digits"):

@@ -196,14 +196,17 @@ def rlimits(
 
 
 def reset_signals() -> None:
-    """Undo what the caller's signal settings have left: an ignored SIGINT, a blocked SIGTERM."""
+    """Undo what the caller's signal settings have left: an ignored SIGINT, a blocked SIGTERM.
+
+    What has a handler of Python's in a namespace's first process could be sent to it from inside: only a
+    test's own process takes SIGINT, as `default_int_handler` does.
+    """
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         with contextlib.suppress(OSError, ValueError):
             signal.signal(number, signal.SIG_DFL)
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_IGN)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _set_capabilities(mask: int) -> None:

@@ -12,6 +12,7 @@ too, and the pool starts another one.
 """
 
 import contextlib
+import fcntl
 import gc
 import json
 import os
@@ -23,8 +24,8 @@ import socket
 import struct
 import sys
 import time
+import types
 from os import chdir, fork, kill  # the guard of functional tests takes them out of `os`
-from types import SimpleNamespace
 from typing import Any, NamedTuple, NoReturn
 
 __all__ = ["receive", "send"]
@@ -86,7 +87,10 @@ class Worker:
     def __init__(self, config: dict[str, Any]) -> None:
         self.config = config
         self.scratch: str = config["scratch"]
-        self.sock = socket.socket(fileno=config["fd"])
+        # A low number, whatever the caller's was, so that no test misses it when it closes what it inherits.
+        line = fcntl.fcntl(config["fd"], fcntl.F_DUPFD_CLOEXEC, 3)
+        os.close(config["fd"])
+        self.sock = socket.socket(fileno=line)
         self.fork_hooks: list[dict[str, Any]] = []
         register, os.register_at_fork = os.register_at_fork, lambda **hooks: self.fork_hooks.append(hooks)
         try:
@@ -104,10 +108,14 @@ class Worker:
         self.scratches = _load(config["folder"], "scratch")
         self.supervisor = _load(config["folder"], "supervisor")
         self.names = self.guest.prelude_names()
+        # Filled once, before any fork: for each program it would copy the pages of all that it holds.
+        self.module = types.ModuleType("__main__")
+        self.module.__dict__.update(self.names)
 
     def serve(self) -> None:
         """Work until the pool closes the connection or a submission process dies against the rules."""
         kernel, site = self.kernel, self.config["site"]
+        os.environ.pop("LD_BIND_NOW", None)
         kernel.reset_signals()
         kernel.forbid_new_privileges()
         kernel.hide_memory()
@@ -254,8 +262,11 @@ class Submission:
             if len(os.listdir("/proc/self/task") if sys.platform == "linux" else "1") > 1:
                 _exit(_TRY_WITHOUT_IMPORTS)  # a module has started threads, which a fork would not carry over
         names = self.worker.names if self.job["prelude"] else {}
+        module = self.worker.module if names else types.ModuleType("__main__")
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-        self.program = guest.Program(code, self.source, self.scratch.program, names, self.job["function"])
+        self.program = guest.Program(
+            code, self.source, self.scratch.program, names, module, self.job["function"]
+        )
         self.program.fork_hooks = self.worker.fork_hooks
         gc.collect()
         gc.freeze()
@@ -303,6 +314,7 @@ class Submission:
             if self.worker.user is not None:
                 kernel.become(self.worker.user)
             kernel.show_memory()
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             if self.worker.own_pids < 0:
                 kernel.die_with_parent()
             gc.enable()
@@ -311,9 +323,9 @@ class Submission:
             _exit(1)
 
 
-def _load(folder: str, name: str) -> SimpleNamespace:
+def _load(folder: str, name: str) -> types.SimpleNamespace:
     """Run one of our files; the sandbox shows files, not a package."""
-    return SimpleNamespace(**runpy.run_path(os.path.join(folder, f"{name}.py"), run_name=name))
+    return types.SimpleNamespace(**runpy.run_path(os.path.join(folder, f"{name}.py"), run_name=name))
 
 
 def _parse_arguments(stdin: int) -> list[Any]:
