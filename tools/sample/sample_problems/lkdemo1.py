@@ -9,8 +9,8 @@ from sample_problems.record import Example, Programs, SampleProblem, lines
 __all__ = ["PROBLEM"]
 
 BODY = r"""
-Nora cannot sleep. She imagines that $n$ animals jump over a fence, one after the other, and she counts the
-sheep among them. Now and then, another animal joins in, and Nora does not count it.
+Nora cannot fall asleep. She imagines that $n$ animals jump over a fence, one after the other, and she counts
+the sheep among them. Now and then, another animal joins in, and Nora does not count it.
 
 How many sheep does Nora count?
 """
