@@ -8,7 +8,6 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from itertools import count
 from typing import Any, TypeVar
 
 from lcbkit.errors import SandboxError
@@ -131,8 +130,11 @@ class Crew:
     def _replace(self, dead: Confined | None) -> Confined:
         if dead is not None:
             dead.stop()
-        confinement, _ = self._keeper.call(lambda: choose(self.setting))
-        worker = self._keeper.call(lambda: spawn(confinement, number=next(_numbers)))
+        adopted: list[Confined] = []
+        confinement, _ = self._keeper.call(lambda: choose(self.setting, adopt=adopted.append))
+        if adopted:
+            return adopted[0]
+        worker = self._keeper.call(lambda: spawn(confinement))
         await_ready(worker)
         return worker
 
@@ -261,7 +263,6 @@ class _Keeper:
                 future.set_exception(error)
 
 
-_numbers = count()
 _crews: "weakref.WeakSet[Crew]" = weakref.WeakSet()
 
 

@@ -204,7 +204,7 @@ class Program:
                 random.seed()
             if self.names:
                 sys.setrecursionlimit(RECURSION_LIMIT)
-            if self.function:
+            if self.function:  # not for all tests at once: `os.wait4` imports `resource` by name
                 for name in _HIDDEN_MODULES:
                     sys.modules[name] = None  # type: ignore[assignment]
             try:

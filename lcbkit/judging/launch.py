@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ _HERE = Path(__file__).parent
 _START_SECONDS = 120.0
 _OUTPUT_BYTES = 64 * 1024**2
 _PROCESSES = 128
+_numbers = count()  # tell this process's workers apart; run by root, each gets a user of its own
 _ENVIRONMENT = {
     "LD_BIND_NOW": "1",  # else each test looks the same functions up again; the worker takes it out
     "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -111,17 +113,16 @@ def start(confinement: Confinement) -> Confined:
     Raises:
         SandboxError: it did not start; says why.
     """
-    worker = spawn(confinement, number=0)
+    worker = spawn(confinement)
     await_ready(worker)
     return worker
 
 
-def spawn(confinement: Confinement, *, number: int) -> Confined:
+def spawn(confinement: Confinement) -> Confined:
     """Start a worker's process; `await_ready` waits for its first word.
 
     Args:
         confinement: how to confine it.
-        number: tells this process's workers apart; run by root, each gets a user of its own.
 
     Raises:
         SandboxError: the system starts no process.
@@ -136,7 +137,7 @@ def spawn(confinement: Confinement, *, number: int) -> Confined:
         else:
             scratch = Path(tempfile.mkdtemp(prefix="lcbkit-judge-"))
             scratch.chmod(0o755)
-        config = _config(confinement, theirs.fileno(), scratch, number)
+        config = _config(confinement, theirs.fileno(), scratch)
         home = f"{config['scratch']}/work"
         process = subprocess.Popen(
             [
@@ -208,9 +209,9 @@ def unused_uid(number: int) -> int | None:
     return 1_000_000_000 + (os.getpid() % 2**21) * 256 + number % 256
 
 
-def _config(confinement: Confinement, line: int, scratch: Path | None, number: int) -> dict[str, Any]:
+def _config(confinement: Confinement, line: int, scratch: Path | None) -> dict[str, Any]:
     inside = confinement.tier == "bwrap"
-    uid = None if confinement.user_namespace else unused_uid(number)
+    uid = None if confinement.user_namespace else unused_uid(next(_numbers))
     counted_apart = uid is not None or (confinement.user_namespace and _kernel_version() >= (5, 14))
     return {
         "fd": line,

