@@ -3,9 +3,11 @@
 Retries are not the client's business (`failures.call_with_retries`), so it is told to make none.
 """
 
+import math
 import os
 import re
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from langchain_core.exceptions import ModelAPIError
 from langchain_core.outputs import ChatResult
@@ -61,8 +63,8 @@ def endpoint_model(name: str, base_url: str, settings: dict[str, Any]) -> Endpoi
     Raises:
         ModelError: when the address or a setting is not usable.
     """
-    if not base_url.startswith(("http://", "https://")):
-        raise ModelError(f"base_url {base_url!r} is no web address; it looks like http://localhost:8000/v1")
+    _check_address(base_url)
+    _check_numbers(name, settings)
     given = {
         "api_key": os.environ.get("OPENAI_API_KEY") or "EMPTY",
         "max_retries": 0,
@@ -86,6 +88,9 @@ def provider_model(name: str, settings: dict[str, Any]) -> "BaseChatModel":
     """
     from langchain.chat_models import init_chat_model
 
+    if settings.get("base_url"):
+        _check_address(settings["base_url"])
+    _check_numbers(name, settings)
     given = {"max_retries": 0, **settings}
     if name.startswith("openai:"):
         given = {"default_headers": _HEADERS, **given}
@@ -99,6 +104,29 @@ def provider_model(name: str, settings: dict[str, Any]) -> "BaseChatModel":
     except Exception as error:
         raise _unusable(name, error) from error
     return model
+
+
+def _check_address(base_url: str) -> None:
+    """Refuse an address that no request can go to: the client would fail at each call, as if a model did."""
+    try:
+        parts = urlsplit(base_url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or not base_url.isprintable() or " " in base_url:
+        raise ModelError(f"base_url {base_url!r} is no web address; it looks like http://localhost:8000/v1")
+
+
+def _check_numbers(name: str, settings: dict[str, Any]) -> None:
+    """Refuse what no server takes, or what cannot even be put into a request."""
+    for field in ("temperature", "top_p", "timeout"):
+        value = settings.get(field)
+        if not isinstance(value, int | float):
+            continue
+        allowed = value >= 0 if field == "temperature" else value > 0
+        if not math.isfinite(value) or not allowed or (field == "top_p" and value > 1):
+            limits = {"temperature": "from 0 up", "top_p": "above 0, at most 1", "timeout": "seconds above 0"}
+            raise ModelError(f"{name} cannot be asked with {field}={value!r}; give a number: {limits[field]}")
 
 
 def _placed(name: str, settings: dict[str, Any]) -> dict[str, Any]:

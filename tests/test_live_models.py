@@ -7,6 +7,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import tool
 from scripted_endpoint import Reply, ScriptedEndpoint
 
+from lcbkit.errors import ModelError
 from lcbkit.models import get_model, sampling
 
 
@@ -104,3 +105,31 @@ def test_earlier_messages_go_out_with_their_roles(endpoint: ScriptedEndpoint) ->
         ("assistant", "b"),
         ("user", "c"),
     ]
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://", "http://127.0.0.1:99999/v1", "http://a b/v1", "http://h:x/v1", "localhost:8000", "ftp://h"],
+)
+@pytest.mark.parametrize("name", ["scripted", "openai:gpt-5"])
+def test_an_address_that_no_request_can_go_to_is_refused_at_once(name: str, address: str) -> None:
+    with pytest.raises(ModelError, match="looks like http://localhost:8000/v1"):
+        get_model(name, base_url=address)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"temperature": float("nan")},
+        {"temperature": -5.0},
+        {"top_p": 0.0},
+        {"top_p": 1.5},
+        {"timeout": 0.0},
+        {"request_timeout": -1.0},
+        {"timeout": float("inf")},
+    ],
+    ids=str,
+)
+def test_a_number_that_no_server_takes_is_refused_at_once(setting: dict[str, float]) -> None:
+    with pytest.raises(ModelError, match="give a number"):
+        get_model("scripted", base_url="http://127.0.0.1:9/v1", **setting)
