@@ -15,12 +15,17 @@ def text_field(row: Mapping[str, Any], name: str, where: str) -> str:
     """A field that holds text.
 
     Raises:
-        DatasetError: when it is missing or holds something else.
+        DatasetError: when it is missing or holds something else, half of a surrogate pair included.
     """
     value = row.get(name)
     if not isinstance(value, str):
         state = f"is {type(value).__name__}" if name in row else "is missing"
         raise DatasetError(f"{where}: field {name!r} {state}, not text; is this LiveCodeBench's row schema?")
+    if not value.isascii() and (half := re.search("[\ud800-\udfff]", value)):
+        raise DatasetError(
+            f"{where}: field {name!r} holds half a character ({half[0]!a}), which cannot be written or sent; "
+            "correct the row"
+        )
     return value
 
 

@@ -3,7 +3,7 @@ from datetime import datetime
 import pytest
 
 from lcbkit.errors import DatasetError
-from lcbkit.row_fields import contest_moment, function_name
+from lcbkit.row_fields import contest_moment, function_name, text_field
 
 TREE = """# Definition for a binary tree node.
 # class TreeNode:
@@ -50,3 +50,10 @@ def test_a_contest_date_is_iso_text_or_what_a_table_reader_made_of_it() -> None:
     for wrong in ("May 1st", "", None, 7):
         with pytest.raises(DatasetError, match=r"row 7.*contest_date"):
             contest_moment({"contest_date": wrong}, "row 7")
+
+
+def test_half_a_character_is_refused_since_it_can_be_neither_written_nor_sent() -> None:
+    row = {"question_content": "A\ud800B", "question_title": "e\u0301 \U0001f600"}
+    assert text_field(row, "question_title", "row 1") == row["question_title"]
+    with pytest.raises(DatasetError, match=r"row 1: field 'question_content' holds half a character"):
+        text_field(row, "question_content", "row 1")
