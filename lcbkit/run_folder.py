@@ -115,6 +115,8 @@ class RunFolder:
             RunFolderError: another process writes there, it is of another configuration, or not writable.
         """
         with cls._writable(files):
+            if files.predictions.exists() and not files.predictions.is_file():
+                raise OSError(errno.EINVAL, "it is no regular file")  # a device would be read without end
             files.predictions.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(files.predictions, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:

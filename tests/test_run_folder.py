@@ -205,3 +205,9 @@ def test_differences_name_the_leaf_and_both_values() -> None:
     assert differences(old, {"a": {"b": 1, "c": [1, 2]}, "d": 6}) == []
     assert differences(old, {"a": {"b": 2, "c": [1, 2], "e": None}, "d": 6}) == ["a.b: 1 there, 2 here"]
     assert len(differences(old, {"a": {"c": "x" * 500}, "d": 6})[1]) < 200
+
+
+def test_a_device_or_a_pipe_is_refused_unread(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    for path in (Path("/dev/full"), Path("/dev/zero"), tmp_path / "pipe.jsonl"):
+        refused(RunFiles(path), "no regular file")
