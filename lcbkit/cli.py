@@ -8,6 +8,7 @@ import contextlib
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -40,6 +41,7 @@ def benchmark(topology: str, args: Sequence[str] | None = None) -> NoReturn:
 def _run(command: click.Command, args: Sequence[str] | None, name: str) -> int:
     signal.signal(signal.SIGTERM, lambda *_: _interrupt())
     given = _each_id_with_its_flag(sys.argv[1:] if args is None else args)
+    warnings.showwarning = _say_warning
     try:
         code = command.main(args=given, prog_name=name, standalone_mode=False)
         sys.stdout.flush()
@@ -61,6 +63,11 @@ def _run(command: click.Command, args: Sequence[str] | None, name: str) -> int:
         return 0
 
 
+def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning as a sentence, without the place in our code that Python puts before it."""
+    click.echo(f"lcb: {message}", err=True)
+
+
 def _interrupt() -> NoReturn:
     raise KeyboardInterrupt
 
@@ -74,6 +81,13 @@ def _each_id_with_its_flag(args: Sequence[str]) -> list[str]:
             given.append("--only")
         given.append(argument)
     return given
+
+
+def _seconds(text: str | float) -> float:
+    with contextlib.suppress(ValueError):
+        if 0 < (seconds := float(text)) <= 86_400:
+            return seconds
+    raise click.BadParameter(f"{text} is not a number of seconds above 0 and up to a day (86400).")
 
 
 def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -132,7 +146,7 @@ _model = _options(
     click.option("--top-p", type=float, help="Nucleus sampling.  [default: 0.9]"),
     click.option("--max-tokens", type=click.IntRange(min=1), help="Tokens of one answer.  [default: 4096]"),
     click.option(
-        "--request-timeout", type=float, metavar="SECONDS", help="Of one model call.  [default: 600]"
+        "--request-timeout", type=_seconds, metavar="SECONDS", help="Of one model call.  [default: 600]"
     ),
 )
 _record = click.option(
@@ -149,7 +163,7 @@ _seed = click.option(
 )
 _time_limit = click.option(
     "--time-limit",
-    type=float,
+    type=_seconds,
     default=6.0,
     show_default=True,
     metavar="SECONDS",
@@ -282,13 +296,11 @@ def judge(
     try:
         code = file.read().decode()
     except UnicodeDecodeError:
-        raise LcbkitError(
-            f"{file.name} is not a text in UTF-8; give the file that holds the program"
-        ) from None
+        raise LcbkitError(f"{file.name} is not text in UTF-8; give the program's file") from None
+    problem = _problems({"source": source, "only": (problem_id,)})[problem_id]
     if not has_statement(code):
         click.echo(f"{problem_id}: no_code (there is no statement to run in {file.name})")
         context.exit(int(check))
-    problem = lcbkit.load_problems(source, only=[problem_id])[problem_id]
     stop = limits.pop("stop_on_first_failure")
     report = lcbkit.judge(code, problem, stop_on_failure=stop, **limits)
     click.echo(str(report))
@@ -364,8 +376,9 @@ def _problems(filters: dict[str, Any]) -> "lcbkit.ProblemSet":
     given = {name: value for name, value in filters.items() if value not in (None, ())}
     found = lcbkit.load_problems(given.pop("source", None), **given)
     if not found:
+        usable = " and has usable tests" if found.skipped else ""
         raise NothingToDoError(
-            f"no problem of {found.source} matches these filters; `lcb problems` lists them all"
+            f"no problem of {found.source} matches these filters{usable}; `lcb problems` lists them all"
         )
     return found
 

@@ -138,6 +138,8 @@ def _open(source: Any, cache: Path, revision: str | None) -> _Opened:
         path = shipped_folder("sample") / "sample.jsonl"
         return _Opened(name="sample", entries=JsonlFile(path=path).entries())
     if isinstance(source, str | os.PathLike):
+        if not os.fspath(source):
+            raise BadValueError("source is empty; name a release, a file or a folder, or 'sample'")
         try:
             paths = _files_at(Path(source).expanduser(), source)
         except (OSError, ValueError) as error:  # a folder that is closed to us, a name that no file can have

@@ -218,6 +218,33 @@ def test_bad_input_gets_one_clear_line_and_exit_2(lcb: Lcb) -> None:
     one_line(lcb("judge", "no-such-file.py", "--problem", "x"), "no-such-file.py")
 
 
+@pytest.mark.parametrize("seconds", ["-1", "0", "nan", "inf", "1e9", "soon"])
+def test_a_time_that_is_none_is_refused_in_one_line(lcb: Lcb, program: Path, seconds: str) -> None:
+    judge = ("judge", program, "--problem", "lka1_a", "--source", "sample")
+    one_line(lcb(*judge, "--time-limit", seconds), "--time-limit", seconds)
+    run = ("run", "single", "--source", "sample", "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+    one_line(lcb(*run, "--request-timeout", seconds), "--request-timeout", seconds)
+
+
+def test_an_empty_source_is_not_the_current_folder(lcb: Lcb) -> None:
+    one_line(lcb("problems", "--source", ""), "source is empty")
+
+
+def test_judge_knows_the_problem_before_it_says_no_code(lcb: Lcb, tmp_path: Path) -> None:
+    (tmp_path / "empty.py").touch()
+    one_line(lcb("judge", "empty.py", "--problem", "lka1_z", "--source", "sample"), "lka1_z", "lka1_a")
+
+
+def test_rows_without_usable_tests_are_named_in_a_sentence(lcb: Lcb, tmp_path: Path) -> None:
+    row = {**load_problems("sample")[0].to_row(), "private_test_cases": "[]"}
+    (tmp_path / "own.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    for command in (("problems",), ("judge", "own.jsonl", "--problem", "lka1_a")):
+        done = lcb(*command, "--source", "own.jsonl")
+        one_line(done, "has usable tests", code=1)
+        assert done.err.startswith("lcb: skipped 1 of the rows of own.jsonl")
+        assert len(done.err.splitlines()) == 2, done.err
+
+
 def test_filters_that_match_nothing_exit_1(lcb: Lcb) -> None:
     done = lcb("run", "single", "--source", "sample", "--start-date", "2099-01-01", "--out-dir", "results")
     one_line(done, "no problem", code=1)
