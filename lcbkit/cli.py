@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,12 +17,23 @@ import click
 
 import lcbkit
 from lcbkit.errors import LcbkitError, NothingToDoError
+from lcbkit.options import (
+    with_batch,
+    with_filters,
+    with_model,
+    with_record,
+    with_seed,
+    with_source,
+    with_team,
+    with_tests,
+    with_time_limit,
+)
 
 __all__ = ["benchmark", "lcb", "main"]
 
 INFRASTRUCTURE = 3
 INTERRUPTED = 130
-TOPOLOGIES = ("single",)
+TOPOLOGIES = ("single", "independent", "sequential", "centralized", "decentralized")
 
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
@@ -83,102 +94,6 @@ def _each_id_with_its_flag(args: Sequence[str]) -> list[str]:
     return given
 
 
-def _seconds(text: str | float) -> float:
-    with contextlib.suppress(ValueError):
-        if 0 < (seconds := float(text)) <= 86_400:
-            return seconds
-    raise click.BadParameter(f"{text} is not a number of seconds above 0 and up to a day (86400).")
-
-
-def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def add(command: Any) -> Any:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
-
-
-_source = click.option(
-    "--source",
-    metavar="SOURCE",
-    help="Where the problems come from: `sample`, a release such as release_v6, a .jsonl or .parquet file, "
-    "or a folder of such files.  [default: $LCB_DATASET, else release_latest]",
-)
-_filters = _options(
-    click.option(
-        "--limit", type=click.IntRange(min=0), metavar="N", help="At most N problems, after --offset."
-    ),
-    click.option(
-        "--offset", type=click.IntRange(min=0), default=0, metavar="K", help="Skip the first K problems."
-    ),
-    click.option(
-        "--only", multiple=True, metavar="ID", help="This problem; repeatable; lifts --limit and --offset."
-    ),
-    click.option(
-        "--difficulty", multiple=True, type=click.Choice(["easy", "medium", "hard"]), help="Repeatable."
-    ),
-    click.option(
-        "--platform",
-        multiple=True,
-        type=click.Choice(["atcoder", "codeforces", "leetcode"]),
-        help="Repeatable.",
-    ),
-    click.option("--start-date", metavar="DATE", help="Contests from this day on (YYYY-MM-DD)."),
-    click.option("--end-date", metavar="DATE", help="Contests up to this day, inclusive (YYYY-MM-DD)."),
-    click.option(
-        "--errata",
-        type=click.Choice(["keep", "drop"]),
-        default="keep",
-        show_default=True,
-        help="What to do with the problems that LiveCodeBench lists as defective.",
-    ),
-)
-_model = _options(
-    click.option(
-        "--model",
-        metavar="NAME",
-        help="`recorded`, `recorded:FILE`, `qwen`, `llama`, provider:name, or any name with --base-url."
-        "  [default: $MODEL_ID, else recorded]",
-    ),
-    click.option("--base-url", metavar="URL", help="An OpenAI-compatible endpoint that serves the model."),
-    click.option("--temperature", type=float, help="Sampling temperature.  [default: 0.2]"),
-    click.option("--top-p", type=float, help="Nucleus sampling.  [default: 0.9]"),
-    click.option("--max-tokens", type=click.IntRange(min=1), help="Tokens of one answer.  [default: 4096]"),
-    click.option(
-        "--request-timeout", type=_seconds, metavar="SECONDS", help="Of one model call.  [default: 600]"
-    ),
-)
-_record = click.option(
-    "--record",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Add the model's answers to this recording.",
-)
-_no_python_exec = click.option(
-    "--no-python-exec", is_flag=True, help="No tool for running code: for models that cannot call tools."
-)
-_seed = click.option(
-    "--seed", type=int, default=0, show_default=True, help="Seed of the first agent and sample."
-)
-_time_limit = click.option(
-    "--time-limit",
-    type=_seconds,
-    default=6.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Processor time of one test.",
-)
-_tests = click.option(
-    "--tests",
-    type=click.Choice(["hidden", "all"]),
-    default="hidden",
-    show_default=True,
-    help="Hidden tests, or the public ones as well.",
-)
-_batch = click.option("--batch", is_flag=True, hidden=True, help="Accepted for the benchmark's habit.")
-
-
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(lcbkit.__version__, prog_name="lcbkit")
 def lcb() -> None:
@@ -187,34 +102,25 @@ def lcb() -> None:
 
 @lcb.command()
 @click.argument("topology", type=click.Choice(TOPOLOGIES), default="single")
-@_model
-@_no_python_exec
-@_seed
-@_record
-def demo(topology: str, no_python_exec: bool, seed: int, **model: Any) -> None:
+@with_team
+@with_model
+@with_seed
+@with_record
+def demo(topology: str, seed: int, **options: Any) -> None:
     """Solve and judge the two built-in problems, one per mode; offline unless a model is named."""
     from lcbkit.demonstration import demonstrate
 
-    team = lcbkit.build_team(
-        topology, model=_chat_model(model), python_exec=False if no_python_exec else None
-    )
-    for solved in demonstrate(team, seed=seed):
+    for solved in demonstrate(_built_team(topology, options), seed=seed):
         click.echo(str(solved) + "\n")
 
 
 @lcb.command()
 @click.argument("topology", type=click.Choice(TOPOLOGIES))
-@_source
-@_filters
-@_model
-@_no_python_exec
-@_seed
-@click.option(
-    "--team-size", type=int, default=4, show_default=True, help="2, 4, 8 or 10; single has no size."
-)
-@click.option(
-    "--message-format", "--communication", default="freeform", show_default=True, help="How roles write."
-)
+@with_source
+@with_filters
+@with_team
+@with_model
+@with_seed
 @click.option(
     "--samples", type=click.IntRange(min=1), default=1, show_default=True, help="Submissions per problem."
 )
@@ -224,8 +130,8 @@ def demo(topology: str, no_python_exec: bool, seed: int, **model: Any) -> None:
 @click.option(
     "--judge-workers", type=click.IntRange(min=1), help="Programs judged at once.  [default: one per core]"
 )
-@_time_limit
-@_tests
+@with_time_limit
+@with_tests
 @click.option(
     "--stop-on-first-failure", is_flag=True, help="Do not judge the tests after the first failed one."
 )
@@ -242,23 +148,16 @@ def demo(topology: str, no_python_exec: bool, seed: int, **model: Any) -> None:
 @click.option(
     "--max-infra-rate", type=click.FloatRange(0, 1), default=0.1, show_default=True, help="Above: exit 3."
 )
-@_record
+@with_record
 @click.option("--quiet", is_flag=True, help="No progress on standard error.")
-@_batch
+@with_batch
 @click.pass_context
 def run(context: click.Context, /, topology: str, **options: Any) -> None:
     """Run a team on problems: records, traces and a summary in one folder; the same command resumes it."""
     options.pop("batch")
     problems = _problems(_take(options, "source", *_FILTERS))
-    team = lcbkit.build_team(
-        topology,
-        team_size=options.pop("team_size"),
-        message_format=options.pop("message_format"),
-        model=_chat_model(_take(options, *_MODEL)),
-        python_exec=False if options.pop("no_python_exec") else None,
-    )
     result = lcbkit.evaluate(
-        team,
+        _built_team(topology, options),
         problems,
         stop_on_failure=options.pop("stop_on_first_failure"),
         progress=not options.pop("quiet"),
@@ -279,9 +178,9 @@ def run(context: click.Context, /, topology: str, **options: Any) -> None:
 @lcb.command()
 @click.argument("file", type=click.File("rb"))
 @click.option("--problem", "problem_id", required=True, metavar="ID", help="The problem to judge against.")
-@_source
-@_tests
-@_time_limit
+@with_source
+@with_tests
+@with_time_limit
 @click.option(
     "--stop-on-first-failure", is_flag=True, help="Do not run the tests after the first failed one."
 )
@@ -309,16 +208,13 @@ def judge(
 
 @lcb.command()
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@_source
-@_filters
+@with_source
+@with_filters
 def problems(ids: tuple[str, ...], **filters: Any) -> None:
     """List problems, or show the named ones with their statements."""
     filters["only"] = (*filters["only"], *ids)
     found = _problems(filters)
-    if ids:
-        click.echo("\n\n".join(_page(found[name]) for name in ids))
-    else:
-        click.echo(str(found))
+    click.echo("\n\n".join(_page(found[name]) for name in ids) if ids else str(found))
 
 
 @lcb.command()
@@ -328,16 +224,13 @@ def show(folder: Path, records: bool) -> None:
     """Print the summary of a finished or running batch."""
     result = lcbkit.load_run(folder)
     if records:
-        click.echo(
-            result.to_frame()[["id", "difficulty", "platform", "status", "pass", "total"]].to_string(
-                index=False
-            )
-        )
+        columns = ["id", "difficulty", "platform", "status", "pass", "total"]
+        click.echo(result.to_frame()[columns].to_string(index=False))
     click.echo(str(result))
 
 
 @lcb.command()
-@_model
+@with_model
 @click.option("--missing", is_flag=True, help="Ask only what the recordings do not hold yet.")
 @click.option("--python-exec", is_flag=True, help="Give the team its tool: for models that can call tools.")
 @click.option(
@@ -381,6 +274,17 @@ def _problems(filters: dict[str, Any]) -> "lcbkit.ProblemSet":
             f"no problem of {found.source} matches these filters{usable}; `lcb problems` lists them all"
         )
     return found
+
+
+def _built_team(topology: str, options: dict[str, Any]) -> "lcbkit.Team":
+    return lcbkit.build_team(
+        topology,
+        team_size=int(options.pop("team_size")),
+        message_format=options.pop("message_format"),
+        rounds=options.pop("rounds"),
+        python_exec=False if options.pop("no_python_exec") else None,
+        model=_chat_model(_take(options, *_MODEL)),
+    )
 
 
 def _chat_model(options: dict[str, Any]) -> Any:

@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["extract_code", "has_statement", "strip_reasoning"]
+__all__ = ["Parts", "extract_code", "has_statement", "split_answer", "strip_reasoning"]
 
 _THINK = re.compile(r"<(/?)think>", re.IGNORECASE | re.ASCII)
 _FENCE = re.compile(r"([ \t]*)((?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)(?:(`{3,})([^`]*)|(~{3,})(.*))")
@@ -49,16 +49,43 @@ def extract_code(text: str, *, starter_code: str = "") -> str | None:
         text: the answer's text; reasoning in `<think>` is dropped first.
         starter_code: what a functional problem gave; repeating it is no answer.
     """
+    return split_answer(text, starter_code=starter_code).code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """An answer taken apart.
+
+    Attributes:
+        before: the text before the program, reasoning dropped; the whole text when there is no program.
+        code: the program, as `extract_code` gives it.
+        after: the text after the program.
+    """
+
+    before: str
+    code: str | None
+    after: str
+
+
+def split_answer(text: str, *, starter_code: str = "") -> Parts:
+    """Take a model's answer apart into its program and the words around it.
+
+    Args:
+        text: the answer's text; reasoning in `<think>` is dropped first.
+        starter_code: what a functional problem gave; repeating it is no answer.
+    """
     normal = text.replace("\r\n", "\n").replace("\r", "\n")
-    blocks = _blocks(strip_reasoning(normal).split("\n"))
+    lines = strip_reasoning(normal).split("\n")
+    blocks = _blocks(lines)
     for closed in (True, False):
         for labelled in (True, False):
             for block in reversed(blocks):
                 if (block.closed, block.labelled) == (closed, labelled):
                     code = _program(block.lines, starter_code)
                     if code is not None:
-                        return code
-    return None
+                        before, after = lines[: block.first], lines[block.end :]
+                        return Parts(before="\n".join(before), code=code, after="\n".join(after))
+    return Parts(before="\n".join(lines), code=None, after="")
 
 
 def strip_reasoning(text: str) -> str:
@@ -134,6 +161,8 @@ class _Block:
     lines: Sequence[str]
     labelled: bool
     closed: bool
+    first: int  # line of the opening fence
+    end: int  # line after the closing fence
 
 
 def _fences(lines: Sequence[str]) -> Iterator[_Fence]:
@@ -159,7 +188,8 @@ def _blocks(lines: Sequence[str]) -> list[_Block]:
             body = _body(lines, fences, position, end)
         closed = end < len(fences) and not fences[end].reopens
         if maybe_python:
-            found.append(_Block(body, labelled, closed))
+            last = fences[end].line + closed if end < len(fences) else len(lines)
+            found.append(_Block(body, labelled, closed, opening.line, last))
         position = end + closed
     return found
 

@@ -54,6 +54,7 @@ def solved_record(record: Record, answer: TeamAnswer, seconds: float) -> Record:
         winner=answer.winner,
         votes=answer.votes.to_dict() if answer.votes else None,
         agents=tuple(_agent(run) for run in answer.trajectory),
+        communication=answer.communication,
         solve_s=round(seconds, 3),
         error=answer.error,
         **usage,

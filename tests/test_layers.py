@@ -18,14 +18,15 @@ FLOORS = [
     {"topologies", "results", "run_config"},
     {"run_records", "diagnosis"},
     {"evaluation", "demonstration", "recorder", "notebook"},
-    {"plots", "widgets", "optimizers"},
+    {"plots", "widgets", "optimizers", "options"},
     {"cli"},
 ]
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 # Inside a folder only these import their siblings; the others are values or stand alone.
 WORKERS_OF_A_FOLDER = {
     "judging": {"crew", "launch", "pool", "sandbox", "verdicts"},
-    "topologies": {"agents", "calls", "events", "rollout", "single", "team"},
+    "topologies": {"agents", "calls", "desk_work", "events", "messages", "rollout", "team", "turns", "vote"}
+    | {"single", "independent", "sequential", "centralized", "decentralized"},
 }
 
 

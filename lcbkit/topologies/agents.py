@@ -1,12 +1,12 @@
 """An agent: a chat model in a loop with its tools, whose every ending is a record."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage, SystemMessage, ToolCall
+from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolCall
 from langgraph.config import get_stream_writer
 from langgraph.errors import GraphRecursionError
 from langgraph.graph.state import CompiledStateGraph
@@ -20,6 +20,7 @@ from lcbkit.topologies.pace import Pace
 from lcbkit.topologies.rollout import current_rollout
 from lcbkit.topologies.tools import python_exec_tool
 from lcbkit.topologies.transcript import answer_text, last_program, last_text, plain, was_cut
+from lcbkit.topologies.turns import turn_loop
 
 __all__ = ["AGENT_SECONDS", "Agent"]
 
@@ -38,13 +39,22 @@ class Agent:
         model: what it asks.
         python_exec: whether it has the tool.
         max_tool_rounds: how often it may go to its tools and back before it must have answered.
+        delegates: tools that give jobs to workers. An agent that has some works one turn a run: one model
+            call, whose calls to these are left to the caller.
 
     Raises:
         NotImplementedError: if it has the tool and the model cannot call tools.
     """
 
     def __init__(
-        self, *, role: str, prompt: str, model: BaseChatModel, python_exec: bool, max_tool_rounds: int
+        self,
+        *,
+        role: str,
+        prompt: str,
+        model: BaseChatModel,
+        python_exec: bool,
+        max_tool_rounds: int,
+        delegates: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         self._role = role
         self._prompt = prompt
@@ -55,16 +65,22 @@ class Agent:
         tools = [python_exec_tool()] if python_exec else []
         if tools:
             model.bind_tools(tools)  # a model that cannot says so now, not on the first problem
-        self._loop: CompiledStateGraph[Any, Work, Any, Any] = create_agent(
-            model,
-            tools,
-            system_prompt=prompt,
-            middleware=[Calls()],
-            context_schema=Work,
-        )
+        self._loop: CompiledStateGraph[Any, Work, Any, Any]
+        if delegates:
+            self._loop = turn_loop(model, prompt, delegates)
+        else:
+            self._loop = create_agent(
+                model, tools, system_prompt=prompt, middleware=[Calls()], context_schema=Work
+            )
 
     async def run(
-        self, messages: Sequence[BaseMessage], *, number: int, round: int = 0, starter_code: str = ""
+        self,
+        messages: Sequence[BaseMessage],
+        *,
+        number: int,
+        round: int = 0,
+        starter_code: str = "",
+        offer_tools: bool = True,
     ) -> AgentRun:
         """Let the agent work, inside a node of a team's graph.
 
@@ -73,6 +89,7 @@ class Agent:
             number: the agent's number in the team; its seed follows from it.
             round: of a debate, or turn of a manager.
             starter_code: of the problem.
+            offer_tools: False withholds the tools of an agent that works by turns.
 
         Returns:
             The record. A failure is one too: only a cancellation and a user's mistake (a request that the
@@ -94,6 +111,7 @@ class Agent:
             pace=Pace(AGENT_SECONDS, rollout.deadline, rollout.gate),
             given=len(messages),
             on_tool=on_tool,
+            offer_tools=offer_tools,
         )
         conversation, stop_reason, failure = await self._converse(list(messages), work)
         own = conversation[work.given :]
@@ -136,7 +154,7 @@ class Agent:
             silence = f"the model gave no answer in {work.pace.worked:.0f} seconds"
             hangs = not work.answers and work.pace.worked >= AGENT_SECONDS
             return conversation, "timeout", TimeoutError(silence) if hangs else None
-        return conversation, _ending(conversation[-1]), None
+        return conversation, _ending(_last_answer(conversation)), None
 
     def _explained(self, failure: Exception) -> str:
         """The failure in words, with the way out where a server refuses tools."""
@@ -149,14 +167,19 @@ class Agent:
         return words
 
 
-def _ending(message: BaseMessage) -> str:
+def _last_answer(conversation: Sequence[BaseMessage]) -> AIMessage:
+    """The agent's last message; results of tools may stand behind it."""
+    return next(message for message in reversed(conversation) if isinstance(message, AIMessage))
+
+
+def _ending(message: AIMessage) -> str:
     if was_cut(message):
         return "truncated"
-    return "end" if answer_text(message) else "empty"
+    return "end" if answer_text(message) or message.tool_calls else "empty"
 
 
 def _final_text(own: Sequence[BaseMessage], stop_reason: str) -> str:
     """The answer's text; of a conversation that was broken off, the last text that there was."""
     if stop_reason in ("end", "empty", "truncated"):
-        return answer_text(own[-1])
+        return answer_text(_last_answer(own))
     return last_text(own)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["AgentRun", "TeamAnswer", "Usage", "Votes"]
+__all__ = ["AgentRun", "HandoffRecord", "TeamAnswer", "Usage", "Votes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,7 @@ class AgentRun:
         usage: what its model calls cost.
         latency_s: seconds from start to end, without the wait for a place at the endpoint.
         messages: the whole conversation as plain JSON values, system prompt first; lengths of reasoning
-            instead of reasoning.
+            instead of reasoning. Of a manager's later turns only what is new.
     """
 
     agent: int
@@ -93,6 +93,11 @@ class AgentRun:
     usage: Usage
     latency_s: float
     messages: tuple[dict[str, Any], ...]
+
+    @property
+    def submission(self) -> str | None:
+        """The program, unless the endpoint broke the agent off: a later attempt decides, not the draft."""
+        return None if self.infra else self.code
 
     def to_dict(self) -> dict[str, Any]:
         """The run as plain JSON values."""
@@ -117,15 +122,54 @@ class Votes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HandoffRecord:
+    """One text on its way from one agent to another.
+
+    Attributes:
+        role: who wrote it: a role, or a peer of a debate.
+        target: who reads it.
+        round: the round or turn in which it was written.
+        format: the message format.
+        ok: whether the text was a report of that format as it was written.
+        errors: what was wrong with it.
+        rendered_ok: whether the text as it was handed over is one.
+        chars_in: length of the text as written, without reasoning.
+        chars_out: length as handed over.
+        has_code: whether it carries a program.
+        raw_excerpt: the beginning of the text as written.
+        rendered_excerpt: the beginning as handed over.
+    """
+
+    role: str
+    target: str
+    round: int
+    format: str
+    ok: bool
+    errors: tuple[str, ...]
+    rendered_ok: bool
+    chars_in: int
+    chars_out: int
+    has_code: bool
+    raw_excerpt: str
+    rendered_excerpt: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as plain JSON values."""
+        return {**asdict(self), "errors": list(self.errors)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TeamAnswer:
     """What a team gives for one problem.
 
     Attributes:
         code: the program to submit, or None.
         raw: the text of the agent that answers for the team, without reasoning.
-        trajectory: all agent runs, in the order in which they ended.
+        trajectory: all agent runs in the order of the work; those side by side in the order of their numbers.
         usage: the sum over the trajectory.
         votes: how the team voted, None if it does not vote.
+        handoffs: what agents read of each other, in that order.
+        communication: how well the team kept to its message format, as plain JSON values; None if unknown.
     """
 
     code: str | None
@@ -133,14 +177,30 @@ class TeamAnswer:
     trajectory: tuple[AgentRun, ...]
     usage: Usage
     votes: Votes | None
+    handoffs: tuple[HandoffRecord, ...] = ()
+    communication: Mapping[str, Any] | None = None
 
     @classmethod
     def of(
-        cls, *, code: str | None, raw: str, trajectory: Sequence[AgentRun], votes: Votes | None = None
+        cls,
+        *,
+        code: str | None,
+        raw: str,
+        trajectory: Sequence[AgentRun],
+        votes: Votes | None = None,
+        handoffs: Sequence[HandoffRecord] = (),
+        communication: Mapping[str, Any] | None = None,
     ) -> "TeamAnswer":
         """An answer whose usage is the sum over its trajectory."""
-        usage = sum((run.usage for run in trajectory), Usage())
-        return cls(code=code, raw=raw, trajectory=tuple(trajectory), usage=usage, votes=votes)
+        return cls(
+            code=code,
+            raw=raw,
+            trajectory=tuple(trajectory),
+            usage=sum((run.usage for run in trajectory), Usage()),
+            votes=votes,
+            handoffs=tuple(handoffs),
+            communication=communication,
+        )
 
     @property
     def status(self) -> str:
@@ -187,4 +247,6 @@ class TeamAnswer:
             "trajectory": [run.to_dict() for run in self.trajectory],
             "usage": self.usage.to_dict(),
             "votes": self.votes and self.votes.to_dict(),
+            "handoffs": [record.to_dict() for record in self.handoffs],
+            "communication": self.communication and dict(self.communication),
         }

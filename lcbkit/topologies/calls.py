@@ -4,7 +4,7 @@ Of LangChain's middleware hooks only those that wrap a call are used: the ones b
 steps of the graph and would eat the agent's recursion limit.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -19,7 +19,7 @@ from lcbkit.topologies.answer import Usage
 from lcbkit.topologies.pace import Pace
 from lcbkit.topologies.transcript import MALFORMED, answer_text, repaired, was_cut
 
-__all__ = ["MAX_CALLS_PER_MESSAGE", "MAX_CALLS_PER_RUN", "Calls", "Work"]
+__all__ = ["MAX_CALLS_PER_MESSAGE", "MAX_CALLS_PER_RUN", "Calls", "Work", "answered", "refusal"]
 
 MAX_CALLS_PER_MESSAGE = 8
 MAX_CALLS_PER_RUN = 30
@@ -41,6 +41,7 @@ class Work:
         usage: of the model calls so far.
         answers: how many model calls were answered.
         asked_again: whether an empty answer has been asked for again.
+        offer_tools: whether the agent may call tools in this run.
     """
 
     seed: int
@@ -50,6 +51,7 @@ class Work:
     usage: Usage = field(default_factory=Usage)
     answers: int = 0
     asked_again: bool = False
+    offer_tools: bool = True
 
 
 class Calls(AgentMiddleware[AgentState[Any], Work]):
@@ -66,14 +68,9 @@ class Calls(AgentMiddleware[AgentState[Any], Work]):
         ready = request.override(model=model, model_settings={**request.model_settings, **settings})
 
         async def ask() -> BaseMessage:
-            async with work.pace.place():
-                return (await handler(ready)).result[0]
+            return (await handler(ready)).result[0]
 
-        message = await _counted(work, ask)
-        if _is_empty(message) and not work.asked_again:
-            work.asked_again = True
-            message = await _counted(work, ask)
-        return repaired(message, len(request.messages))
+        return await answered(work, ask, number=len(request.messages))
 
     async def awrap_tool_call(
         self,
@@ -82,15 +79,50 @@ class Calls(AgentMiddleware[AgentState[Any], Work]):
     ) -> ToolMessage | Command[Any]:
         """Run a tool, or refuse: an exhausted budget and broken arguments are told to the model."""
         work = cast("Work", request.runtime.context)
-        refusal = _refusal(request, work.given)
-        if refusal is None:
+        call, messages = request.tool_call, request.state["messages"]
+        reason = refusal(call, [m for m in messages[work.given :] if isinstance(m, AIMessage)])
+        if reason is None:
             result = await handler(request)
         else:
-            call = request.tool_call
-            result = ToolMessage(refusal, name=call["name"], tool_call_id=call["id"], status="error")
+            result = ToolMessage(reason, name=call["name"], tool_call_id=call["id"], status="error")
         if isinstance(result, ToolMessage):
             work.on_tool(request.tool_call, result.text)
         return result
+
+
+async def answered(work: Work, ask: Callable[[], Awaitable[BaseMessage]], *, number: int) -> AIMessage:
+    """Ask the model at a place of its own, once more if its answer is empty.
+
+    Args:
+        work: the agent run that asks.
+        ask: makes the call.
+        number: of the answer in the conversation.
+    """
+
+    async def ask_in_place() -> BaseMessage:
+        async with work.pace.place():
+            return await ask()
+
+    message = await _counted(work, ask_in_place)
+    if _is_empty(message) and not work.asked_again:
+        work.asked_again = True
+        message = await _counted(work, ask_in_place)
+    return repaired(message, number)
+
+
+def refusal(call: ToolCall, own: Sequence[AIMessage]) -> str | None:
+    """Why a call is not run; counted in the conversation itself, so that a replay refuses the same calls.
+
+    Args:
+        call: of the last message.
+        own: the agent's own messages.
+    """
+    place = [other["id"] for other in own[-1].tool_calls].index(call["id"])
+    if place >= MAX_CALLS_PER_MESSAGE:
+        return _TOO_MANY_AT_ONCE
+    if sum(len(message.tool_calls) for message in own[:-1]) + place >= MAX_CALLS_PER_RUN:
+        return _TOO_MANY
+    return _NOT_JSON if MALFORMED in call["args"] else None
 
 
 async def _counted(work: Work, ask: Callable[[], Awaitable[BaseMessage]]) -> AIMessage:
@@ -111,14 +143,3 @@ async def _counted(work: Work, ask: Callable[[], Awaitable[BaseMessage]]) -> AIM
 def _is_empty(message: AIMessage) -> bool:
     wants_tools = message.tool_calls or message.invalid_tool_calls
     return not (wants_tools or answer_text(message) or was_cut(message))
-
-
-def _refusal(request: ToolCallRequest, given: int) -> str | None:
-    """Why a call is not run; counted in the conversation itself, so that a replay refuses the same calls."""
-    own = [message for message in request.state["messages"][given:] if isinstance(message, AIMessage)]
-    place = [call["id"] for call in own[-1].tool_calls].index(request.tool_call["id"])
-    if place >= MAX_CALLS_PER_MESSAGE:
-        return _TOO_MANY_AT_ONCE
-    if sum(len(message.tool_calls) for message in own[:-1]) + place >= MAX_CALLS_PER_RUN:
-        return _TOO_MANY
-    return _NOT_JSON if MALFORMED in request.tool_call["args"] else None

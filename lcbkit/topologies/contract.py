@@ -3,6 +3,8 @@
 Both are put around the prompt when a team is built, so that editing prompts can neither see nor lose them.
 """
 
+from collections.abc import Sequence
+
 __all__ = ["CONTRACT_VERSION", "as_sent"]
 
 CONTRACT_VERSION = 1
@@ -30,16 +32,24 @@ You can call the tool python_exec(code, stdin). It runs a Python program afresh 
 - If a result is wrong, find the cause, repair the program and run it again. When all is right, answer.
 - The tool keeps nothing and submits nothing: write the final program into your reply."""
 
+_TOOL_NOTE_FOR_OTHERS = """## Running code
+You can call the tool python_exec(code, stdin). It runs a Python program afresh and returns its output.
+- Use it for what your part asks, and report only what you saw in a run.
+- To test a class, create it and print what its method returns, at the end of the code that you pass.
+- The tool keeps nothing: pass the whole program each time."""
 
-def as_sent(prompt: str, *, answers: bool, python_exec: bool) -> str:
+
+def as_sent(prompt: str, *, answers: bool, python_exec: bool, notes: Sequence[str] = ()) -> str:
     """The system prompt of a role as its model gets it.
 
     Args:
         prompt: the role's own, editable prompt.
         answers: whether the role's text is the submission; it alone gets the contract, and gets it once.
         python_exec: whether the role has the tool.
+        notes: what else the role must know, at the end: how to report, how to give jobs.
     """
-    parts = [prompt.strip(), *([_TOOL_NOTE] if python_exec else [])]
+    tool_note = _TOOL_NOTE if answers else _TOOL_NOTE_FOR_OTHERS
+    parts = [prompt.strip(), *([tool_note] if python_exec else [])]
     if answers and _HEADING not in prompt:
         parts = [_HEAD, *parts, _REMINDER]
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, *(note for note in notes if note)])

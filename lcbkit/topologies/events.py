@@ -3,9 +3,19 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from lcbkit.topologies.answer import AgentRun, TeamAnswer
+from lcbkit.topologies.answer import AgentRun, HandoffRecord, TeamAnswer, Votes
 
-__all__ = ["AgentFinished", "AgentStarted", "Event", "RolloutFinished", "RolloutStarted", "ToolCalled"]
+__all__ = [
+    "AgentFinished",
+    "AgentStarted",
+    "Event",
+    "Handoff",
+    "RolloutFinished",
+    "RolloutStarted",
+    "RoundFinished",
+    "ToolCalled",
+    "Voted",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +62,33 @@ class AgentFinished:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Handoff:
+    """A text goes from one agent to another."""
+
+    record: HandoffRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundFinished:
+    """A round of a debate is over.
+
+    Attributes:
+        round: its number, from 0.
+        programs: how many peers hold a program.
+    """
+
+    round: int
+    programs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voted:
+    """The team has voted over its programs."""
+
+    votes: Votes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RolloutFinished:
     """The team has answered; always the last event."""
 
@@ -59,4 +96,13 @@ class RolloutFinished:
     answer: TeamAnswer
 
 
-Event: TypeAlias = RolloutStarted | AgentStarted | ToolCalled | AgentFinished | RolloutFinished
+Event: TypeAlias = (
+    RolloutStarted
+    | AgentStarted
+    | ToolCalled
+    | AgentFinished
+    | Handoff
+    | RoundFinished
+    | Voted
+    | RolloutFinished
+)

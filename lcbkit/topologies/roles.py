@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -22,14 +22,21 @@ class Role:
     """One part in a team.
 
     Attributes:
-        name: also the name of its prompt.
+        name: of the role.
+        prompt: name of its prompt's file; empty if that is the role's own.
         python_exec: whether it may run code, in a team that has the tool.
         answers: whether its text is the submission.
+        programs: whether its duty is to write whole programs, so that one of its own may stand in for a
+            submission that is missing. A tester's code, say, is none.
+        workers: the roles to which it can give jobs.
     """
 
     name: str
+    prompt: str = ""
     python_exec: bool = False
     answers: bool = False
+    programs: bool = False
+    workers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,29 +48,39 @@ class Plan:
         size: how many agents; None for the single agent.
         max_tool_rounds: how often one agent run may go to its tools and back.
         roles: in the order of the agents' numbers.
+        rounds: of a debate; None without one.
+        max_turns: how many turns a manager and its workers have together; None without a manager.
+        texts: fixed sentences that agents read beside their prompts and the task, by their names.
     """
 
     topology: str
     size: int | None
     max_tool_rounds: int
     roles: tuple[Role, ...]
+    rounds: int | None = None
+    max_turns: int | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.max_tool_rounds < 1 or not self.roles:
             raise ValueError(f"{self.topology}: a plan needs a role and a tool round")
+        if len(self.roles) != (self.size or 1):
+            raise ValueError(f"{self.topology}: {len(self.roles)} roles for a team of {self.size}")
         if not any(role.answers for role in self.roles):
             raise ValueError(f"{self.topology}: no role answers for the team")
 
 
-def plan_team(topology: str, size: int | None) -> Plan:
+def plan_team(topology: str, size: int | None, rounds: int | None = None) -> Plan:
     """The plan of a team.
 
     Args:
         topology: one of the table's.
         size: number of agents; the single agent has none, whatever is given.
+        rounds: of a debate, the first one included; None takes the table's.
 
     Raises:
-        BadValueError: if the topology is not known, or no team has that size.
+        BadValueError: if the topology is not known, no team has that size, or rounds are given to a team
+            without a debate or are fewer than one.
     """
     table = _table()
     if topology not in table:
@@ -78,8 +95,34 @@ def plan_team(topology: str, size: int | None) -> Plan:
         topology=topology,
         size=None if topology == _SIZELESS else size,
         max_tool_rounds=entry["max_tool_rounds"],
-        roles=tuple(Role(**role) for role in entry["roles"]),
+        roles=_roles(entry, size),
+        rounds=_rounds(topology, entry.get("rounds"), rounds),
+        max_turns=entry["max_turns"][str(size)] if "max_turns" in entry else None,
+        texts={name: text.strip() for name, text in entry.get("texts", {}).items()},
     )
+
+
+def _roles(entry: Mapping[str, Any], size: int | None) -> tuple[Role, ...]:
+    if "replicated" in entry:
+        return (Role(**entry["replicated"]),) * (size or 1)
+    if "stages" in entry:
+        names = entry["sizes"][str(size)]
+        return tuple(Role(name=name, answers=name == names[-1], **entry["stages"][name]) for name in names)
+    if "manager" in entry:
+        names = entry["sizes"][str(size)]
+        workers = (Role(name=name, **entry["workers"][name]) for name in names)
+        return (Role(workers=tuple(names), **entry["manager"]), *workers)
+    return tuple(Role(**role) for role in entry["roles"])
+
+
+def _rounds(topology: str, usual: int | None, given: int | None) -> int | None:
+    if given is None:
+        return usual
+    if usual is None:
+        raise BadValueError(f"the {topology} team has no rounds; leave rounds out (--rounds)")
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise BadValueError(f"rounds is {given!r}; a debate has a whole number of rounds, at least 1")
+    return given
 
 
 def role_prompts(plan: Plan, given: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -88,7 +131,8 @@ def role_prompts(plan: Plan, given: Mapping[str, str] | None = None) -> dict[str
     Raises:
         BadValueError: if a given prompt is for a role that the team does not have, or is empty or not a text.
     """
-    names = list(dict.fromkeys(role.name for role in plan.roles))
+    own = {role.name: role.prompt or role.name for role in plan.roles}
+    names = list(own)
     given = given or {}
     for name, text in given.items():
         if name not in names:
@@ -97,7 +141,7 @@ def role_prompts(plan: Plan, given: Mapping[str, str] | None = None) -> dict[str
             )
         if not isinstance(text, str) or not text.strip():
             raise BadValueError(f"the prompt of role {name!r} must be a text that is not empty")
-    return {name: given.get(name) or _prompt(name) for name in names}
+    return {name: given.get(name) or _prompt(own[name]) for name in names}
 
 
 @cache
@@ -106,5 +150,5 @@ def _table() -> Mapping[str, Any]:
 
 
 @cache
-def _prompt(role: str) -> str:
-    return files("lcbkit.topologies").joinpath("prompts", f"{role}.txt").read_text("utf-8").strip()
+def _prompt(name: str) -> str:
+    return files("lcbkit.topologies").joinpath("prompts", f"{name}.txt").read_text("utf-8").strip()

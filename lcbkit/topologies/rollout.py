@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypedDict
 from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.runtime import get_runtime
 
-from lcbkit.topologies.answer import AgentRun, TeamAnswer
+from lcbkit.topologies.answer import AgentRun, HandoffRecord, TeamAnswer
 from lcbkit.topologies.pace import Deadline
 from lcbkit.waiting import run_sync
 
@@ -38,12 +38,14 @@ class TeamState(TypedDict, total=False):
     """What every team's graph holds.
 
     `task` is the problem's prompt, the one input that must be given; `starter_code` tells an answer from an
-    untouched starter; `answers` collects the agent runs; `result` is the team's answer.
+    untouched starter; `answers` collects the agent runs and `handoffs` what they read of each other; `result`
+    is the team's answer.
     """
 
     task: str
     starter_code: str
     answers: Annotated[list[AgentRun], operator.add]
+    handoffs: Annotated[list[HandoffRecord], operator.add]
     result: TeamAnswer
 
 

@@ -12,13 +12,16 @@ from langgraph.graph.state import CompiledStateGraph
 
 from lcbkit.topologies.agents import Agent
 from lcbkit.topologies.answer import TeamAnswer
+from lcbkit.topologies.messages import Desk
 from lcbkit.topologies.roles import Plan
 from lcbkit.topologies.rollout import Rollout, TeamState, node
 
 __all__ = ["build_graph"]
 
 
-def build_graph(plan: Plan, agents: Mapping[str, Agent]) -> CompiledStateGraph[Any, Any, Any, Any]:
+def build_graph(
+    plan: Plan, agents: Mapping[str, Agent], desk: Desk
+) -> CompiledStateGraph[Any, Any, Any, Any]:
     """START -> solver -> END."""
     role = plan.roles[0].name
 
@@ -26,9 +29,13 @@ def build_graph(plan: Plan, agents: Mapping[str, Agent]) -> CompiledStateGraph[A
         run = await agents[role].run(
             [HumanMessage(state["task"])], number=0, starter_code=state.get("starter_code", "")
         )
-        # What the endpoint broke off is no answer: a later attempt decides, not the draft before it.
-        code = None if run.infra else run.code
-        return {"answers": [run], "result": TeamAnswer.of(code=code, raw=run.text, trajectory=[run])}
+        answer = TeamAnswer.of(
+            code=run.submission,
+            raw=run.text,
+            trajectory=[run],
+            communication=desk.measured([run], expected=1),
+        )
+        return {"answers": [run], "result": answer}
 
     graph = StateGraph(TeamState, context_schema=Rollout)
     graph.add_node(role, node(solve))

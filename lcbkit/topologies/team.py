@@ -16,7 +16,9 @@ from lcbkit.problems import Problem
 from lcbkit.prompts import build_prompt
 from lcbkit.topologies.answer import AgentRun, TeamAnswer, Usage, Votes
 from lcbkit.topologies.contract import CONTRACT_VERSION, as_sent
+from lcbkit.topologies.delegation import manager_note
 from lcbkit.topologies.events import Event, RolloutFinished, RolloutStarted
+from lcbkit.topologies.messages import MESSAGE_FORMATS, Desk, reporting_contract
 from lcbkit.topologies.roles import Plan, plan_team, role_prompts
 from lcbkit.waiting import run_sync, waking
 
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
 __all__ = ["AgentRun", "Diagram", "Team", "TeamAnswer", "Usage", "Votes", "build_team"]
-
-MESSAGE_FORMATS = ("freeform",)
 
 _SEEDS_PER_SAMPLE = 1_000
 
@@ -39,25 +39,29 @@ def build_team(
     model: "str | BaseChatModel | None" = None,
     prompts: Mapping[str, str] | None = None,
     python_exec: bool | None = None,
+    rounds: int | None = None,
 ) -> "Team":
     """Build a team; no model is called.
 
     Args:
-        topology: how the team is wired: `single`.
+        topology: how the team is wired: `single`, `independent`, `sequential`, `centralized` or
+            `decentralized`.
         team_size: how many agents: 2, 4, 8 or 10; the single team has one agent and ignores it.
-        message_format: how agents write to each other: `freeform`.
+        message_format: how agents write to each other: `freeform`, `semi_structured` or `structured_soft`.
         model: a chat model, or a name that `get_model` knows; None takes its default.
         prompts: role prompts to use instead of the library's, by role.
         python_exec: whether agents may run code. None takes what the recording holds, for a live model True.
+        rounds: of the decentralized team's debate, the first answers included; None means 2.
 
     Raises:
-        BadValueError: if the topology, size, format or a role is unknown, or a prompt is empty.
+        BadValueError: if the topology, size, format or a role is unknown, a prompt is empty, or rounds are
+            below one or given to a team that does not debate.
         ModelError: if the model cannot be had, or cannot call tools and the team needs it to.
         RecordingError: if the model records into a file of teams with, or without, `python_exec`.
     """
     if message_format not in MESSAGE_FORMATS:
         raise BadValueError(f"no message format {message_format!r}; there is: {', '.join(MESSAGE_FORMATS)}")
-    plan = plan_team(topology, team_size)
+    plan = plan_team(topology, team_size, rounds)
     texts = role_prompts(plan, prompts)
     chat_model = get_model(model)
     if python_exec is None:
@@ -65,7 +69,13 @@ def build_team(
     note_python_exec(chat_model, python_exec)
     sent = {
         role.name: as_sent(
-            texts[role.name], answers=role.answers, python_exec=python_exec and role.python_exec
+            texts[role.name],
+            answers=role.answers,
+            python_exec=python_exec and role.python_exec,
+            notes=[
+                reporting_contract(message_format),
+                manager_note(role.workers, plan.texts, by_line=not python_exec) if role.workers else "",
+            ],
         )
         for role in plan.roles
     }
@@ -76,7 +86,7 @@ def build_team(
         prompts=MappingProxyType(texts),
         sent_prompts=MappingProxyType(sent),
         python_exec=python_exec,
-        graph=_wired(plan, sent, chat_model, python_exec),
+        graph=_wired(plan, sent, chat_model, python_exec, message_format),
     )
 
 
@@ -165,10 +175,12 @@ class Team:
 
     def describe(self) -> dict[str, Any]:
         """What identifies the team, as plain JSON values; two teams that answer alike describe alike."""
-        prompts = json.dumps(dict(self.sent_prompts), sort_keys=True, ensure_ascii=False)
+        texts = [dict(self.sent_prompts), *([dict(self.plan.texts)] if self.plan.texts else [])]
+        prompts = "".join(json.dumps(part, sort_keys=True, ensure_ascii=False) for part in texts)
         return {
             "topology": self.topology,
             "team_size": self.team_size,
+            "rounds": self.plan.rounds,
             "message_format": self.message_format,
             "roles": [role.name for role in self.plan.roles],
             "max_tool_rounds": self.plan.max_tool_rounds if self.python_exec else 0,
@@ -185,6 +197,7 @@ class Team:
 
     def __repr__(self) -> str:
         size = "" if self.team_size is None else f", team_size={self.team_size}"
+        size += "" if self.plan.rounds is None else f", rounds={self.plan.rounds}"
         return (
             f"Team({self.topology!r}{size}, message_format={self.message_format!r}, "
             f"model={model_name(self.model)!r}, python_exec={self.python_exec})"
@@ -214,10 +227,11 @@ class Diagram:
 
 
 def _wired(
-    plan: Plan, sent: Mapping[str, str], model: "BaseChatModel", python_exec: bool
+    plan: Plan, sent: Mapping[str, str], model: "BaseChatModel", python_exec: bool, message_format: str
 ) -> "CompiledStateGraph[Any, Any, Any, Any]":
     """The graph of a plan; LangGraph is loaded here, when the first team is built."""
     from lcbkit.topologies.agents import Agent
+    from lcbkit.topologies.turns import delegate_tools
 
     try:
         agents = {
@@ -227,15 +241,17 @@ def _wired(
                 model=model,
                 python_exec=python_exec and role.python_exec,
                 max_tool_rounds=plan.max_tool_rounds,
+                delegates=delegate_tools(role.workers, plan.texts) if python_exec else (),
             )
-            for role in plan.roles
+            for role in {role.name: role for role in plan.roles}.values()
         }
     except NotImplementedError as error:
         raise ModelError(
             f"{model_name(model)} cannot call tools: build the team with python_exec=False "
             "(on the command line --no-python-exec)"
         ) from error
+    desk = Desk(topology=plan.topology, message_format=message_format)
     graph: CompiledStateGraph[Any, Any, Any, Any] = import_module(
         f"lcbkit.topologies.{plan.topology}"
-    ).build_graph(plan, agents)
+    ).build_graph(plan, agents, desk)
     return graph

@@ -4,15 +4,25 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
 
 from lcbkit.extract import extract_code, strip_reasoning
 
-__all__ = ["MALFORMED", "answer_text", "last_program", "last_text", "plain", "repaired", "was_cut"]
+__all__ = [
+    "MALFORMED",
+    "answer_text",
+    "last_program",
+    "last_text",
+    "plain",
+    "repaired",
+    "replayed",
+    "was_cut",
+]
 
 MALFORMED = "malformed_arguments"
 """The argument under which a repaired tool call carries what the model wrote instead of valid JSON."""
 
+_NO_ANSWER = "(no answer)"
 _ROLES = {"human": "user", "ai": "assistant"}
 # Each provider has its own word for an answer that ended at the token limit.
 _ENDINGS = ("finish_reason", "stop_reason", "done_reason")
@@ -88,6 +98,30 @@ def plain(message: BaseMessage) -> dict[str, Any]:
         kept |= {"tool_call_id": message.tool_call_id, "name": message.name}
     parsed: dict[str, Any] = json.loads(json.dumps(kept, default=str))
     return parsed
+
+
+def replayed(conversation: Sequence[Mapping[str, Any]]) -> list[BaseMessage]:
+    """A conversation as `plain` kept it, fit to be continued: without its system prompt and loose ends.
+
+    Servers refuse calls without a result, empty answers and two turns of one side in a row. So such calls and
+    answers are dropped, and a question that was left open gets a word that says so.
+    """
+    answered = {message["tool_call_id"] for message in conversation if message["role"] == "tool"}
+    messages: list[BaseMessage] = []
+    for message in conversation:
+        text = message["content"]
+        if message["role"] == "user":
+            if messages and isinstance(messages[-1], HumanMessage):
+                messages.append(AIMessage(_NO_ANSWER))
+            messages.append(HumanMessage(text))
+        elif message["role"] == "tool":
+            call_id, name = message["tool_call_id"], message["name"]
+            messages.append(ToolMessage(text, tool_call_id=call_id, name=name))
+        elif message["role"] == "assistant":
+            calls = [call for call in message.get("tool_calls", ()) if call["id"] in answered]
+            if text or calls:
+                messages.append(AIMessage(text, tool_calls=[{**call, "type": "tool_call"} for call in calls]))
+    return messages
 
 
 def _own(messages: Sequence[BaseMessage]) -> list[BaseMessage]:

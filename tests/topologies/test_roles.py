@@ -10,7 +10,7 @@ from lcbkit.topologies.roles import Plan, Role, plan_team, role_prompts
 def test_the_single_team_is_one_role_that_answers_and_may_run_code() -> None:
     plan = plan_team("single", 4)
     assert (plan.size, plan.max_tool_rounds) == (None, 12)
-    assert plan.roles == (Role(name="solver", python_exec=True, answers=True),)
+    assert plan.roles == (Role(name="solver", python_exec=True, answers=True, programs=True),)
 
 
 @pytest.mark.parametrize("size", [None, 2, 4, 8, 10])
@@ -46,7 +46,7 @@ def test_an_empty_prompt_is_refused(text: str) -> None:
 
 def test_a_plan_without_an_answering_role_cannot_be_made() -> None:
     with pytest.raises(ValueError, match="answers"):
-        Plan(topology="x", size=2, max_tool_rounds=1, roles=(Role(name="coder"),))
+        Plan(topology="x", size=None, max_tool_rounds=1, roles=(Role(name="coder"),))
 
 
 def test_no_prompt_speaks_of_the_tool_or_of_the_output_fence_itself() -> None:

@@ -1,0 +1,144 @@
+"""The options that several commands of `lcb` share."""
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = [
+    "FORMATS",
+    "SIZES",
+    "with_batch",
+    "with_filters",
+    "with_model",
+    "with_record",
+    "with_seed",
+    "with_source",
+    "with_team",
+    "with_tests",
+    "with_time_limit",
+]
+
+SIZES = ("2", "4", "8", "10")
+FORMATS = ("freeform", "semi_structured", "structured_soft")
+
+
+def _seconds(text: str | float) -> float:
+    with contextlib.suppress(ValueError):
+        if 0 < (seconds := float(text)) <= 86_400:
+            return seconds
+    raise click.BadParameter(f"{text} is not a number of seconds above 0 and up to a day (86400).")
+
+
+def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def add(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+with_source = click.option(
+    "--source",
+    metavar="SOURCE",
+    help="Where the problems come from: `sample`, a release such as release_v6, a .jsonl or .parquet file, "
+    "or a folder of such files.  [default: $LCB_DATASET, else release_latest]",
+)
+with_filters = _options(
+    click.option(
+        "--limit", type=click.IntRange(min=0), metavar="N", help="At most N problems, after --offset."
+    ),
+    click.option(
+        "--offset", type=click.IntRange(min=0), default=0, metavar="K", help="Skip the first K problems."
+    ),
+    click.option(
+        "--only", multiple=True, metavar="ID", help="This problem; repeatable; lifts --limit and --offset."
+    ),
+    click.option(
+        "--difficulty", multiple=True, type=click.Choice(["easy", "medium", "hard"]), help="Repeatable."
+    ),
+    click.option(
+        "--platform",
+        multiple=True,
+        type=click.Choice(["atcoder", "codeforces", "leetcode"]),
+        help="Repeatable.",
+    ),
+    click.option("--start-date", metavar="DATE", help="Contests from this day on (YYYY-MM-DD)."),
+    click.option("--end-date", metavar="DATE", help="Contests up to this day, inclusive (YYYY-MM-DD)."),
+    click.option(
+        "--errata",
+        type=click.Choice(["keep", "drop"]),
+        default="keep",
+        show_default=True,
+        help="What to do with the problems that LiveCodeBench lists as defective.",
+    ),
+)
+with_model = _options(
+    click.option(
+        "--model",
+        metavar="NAME",
+        help="`recorded`, `recorded:FILE`, `qwen`, `llama`, provider:name, or any name with --base-url."
+        "  [default: $MODEL_ID, else recorded]",
+    ),
+    click.option("--base-url", metavar="URL", help="An OpenAI-compatible endpoint that serves the model."),
+    click.option("--temperature", type=float, help="Sampling temperature.  [default: 0.2]"),
+    click.option("--top-p", type=float, help="Nucleus sampling.  [default: 0.9]"),
+    click.option("--max-tokens", type=click.IntRange(min=1), help="Tokens of one answer.  [default: 4096]"),
+    click.option(
+        "--request-timeout", type=_seconds, metavar="SECONDS", help="Of one model call.  [default: 600]"
+    ),
+)
+with_record = click.option(
+    "--record",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Add the model's answers to this recording.",
+)
+with_seed = click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of the first agent and sample."
+)
+with_team = _options(
+    click.option(
+        "--team-size",
+        type=click.Choice(SIZES),
+        default="4",
+        show_default=True,
+        help="How many agents; single has one.",
+    ),
+    click.option(
+        "--message-format",
+        "--communication",
+        type=click.Choice(FORMATS),
+        default="freeform",
+        show_default=True,
+        help="How agents write to each other.",
+    ),
+    click.option(
+        "--rounds",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Rounds of the decentralized team's debate.  [default: 2]",
+    ),
+    click.option(
+        "--no-python-exec", is_flag=True, help="No tool for running code: for models that cannot call tools."
+    ),
+)
+with_time_limit = click.option(
+    "--time-limit",
+    type=_seconds,
+    default=6.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Processor time of one test.",
+)
+with_tests = click.option(
+    "--tests",
+    type=click.Choice(["hidden", "all"]),
+    default="hidden",
+    show_default=True,
+    help="Hidden tests, or the public ones as well.",
+)
+with_batch = click.option("--batch", is_flag=True, hidden=True, help="Accepted for the benchmark's habit.")

@@ -1,0 +1,155 @@
+"""The centralized team: a manager gives jobs to workers, reads their reports, and writes the submission.
+
+`python -m lcbkit.topologies.centralized` shows it on the two built-in problems; with `--batch` it runs a
+batch.
+"""
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any
+
+from langchain_core.runnables import Runnable
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Send
+
+from lcbkit.topologies.agents import Agent
+from lcbkit.topologies.answer import AgentRun, HandoffRecord, TeamAnswer
+from lcbkit.topologies.delegation import Job, says_stop
+from lcbkit.topologies.desk_work import Reply, deliver, next_messages, sort_calls
+from lcbkit.topologies.messages import Desk
+from lcbkit.topologies.roles import Plan
+from lcbkit.topologies.rollout import Rollout, TeamState, node
+
+__all__ = ["build_graph"]
+
+_MAX_NUDGES = 2
+_BROKEN_OFF = ("error", "timeout", "recursion_limit")
+
+
+class HubState(TeamState, total=False):
+    """A team's state and the manager's.
+
+    `transcript` is the manager's conversation as plain values, `replies` what has come back for its calls and
+    lines, `jobs` those of its last message by their place in it. `turns` counts manager calls and worker
+    runs alike, `nudges` the reminders; `done` ends the work.
+    """
+
+    transcript: list[dict[str, Any]]
+    replies: Annotated[list[Reply], operator.add]
+    jobs: list[tuple[int, Job]]
+    turns: Annotated[int, operator.add]
+    nudges: int
+    done: bool
+
+
+def build_graph(
+    plan: Plan, agents: Mapping[str, Agent], desk: Desk
+) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """START -> manager -> the workers that it gave jobs to -> manager -> ... -> finish -> END."""
+    lead, workers = plan.roles[0], plan.roles[1:]
+    max_turns = plan.max_turns or 1
+
+    async def manage(state: HubState) -> HubState:
+        turn, used = len(_of_manager(state.get("answers", []))), state.get("turns", 0)
+        closing = used >= max_turns
+        messages = next_messages(plan, state, turn - 1, closing=closing)
+        run = await agents[lead.name].run(
+            messages,
+            number=0,
+            round=turn,
+            starter_code=state.get("starter_code", ""),
+            offer_tools=not closing,
+        )
+        transcript = list(run.messages[1:])
+        jobs, refused = ([], []) if closing else sort_calls(run, lead.workers, turn, max_turns - used - 1)
+        busy = bool(jobs or refused or _ran_code(run))
+        nudges = state.get("nudges", 0)
+        done = closing or run.stop_reason in _BROKEN_OFF
+        if not done and not busy:
+            told = says_stop(run.text) and _newest_program(plan, [*state.get("answers", []), run])
+            done = bool(run.code or told) or nudges >= _MAX_NUDGES
+            nudges += not done
+        kept = run if turn == 0 else replace(run, messages=run.messages[1 + len(messages) :])
+        return {
+            "answers": [kept],
+            "transcript": transcript,
+            "replies": refused,
+            "jobs": [] if done else jobs,
+            "turns": 1,
+            "nudges": nudges,
+            "done": done,
+        }
+
+    def hand_out(state: HubState) -> list[Send] | str:
+        if state["done"]:
+            return "finish"
+        program = _newest_program(plan, state["answers"])
+        shared = {"task": state["task"], "starter_code": state.get("starter_code", ""), "program": program}
+        turn = len(_of_manager(state["answers"])) - 1
+        return [
+            Send(job.worker, {**shared, "job": job, "place": place, "turn": turn})
+            for place, job in state["jobs"]
+        ] or lead.name
+
+    def worker(number: int, role: str) -> Runnable[Any, Any]:
+        async def work(given: Mapping[str, Any]) -> HubState:
+            run, reply, handoffs = await deliver(desk, agents[role], given, number=number)
+            return {"answers": [run], "replies": [reply], "handoffs": handoffs, "turns": 1}
+
+        return node(work)
+
+    async def finish(state: HubState) -> HubState:
+        return {"result": _answer(plan, desk, state["answers"], state.get("handoffs", []))}
+
+    graph = StateGraph(HubState, context_schema=Rollout)
+    graph.add_node(lead.name, node(manage))
+    graph.add_edge(START, lead.name)
+    for number, role in enumerate(workers, start=1):
+        graph.add_node(role.name, worker(number, role.name))
+        graph.add_edge(role.name, lead.name)
+    graph.add_node("finish", node(finish))
+    graph.add_conditional_edges(lead.name, hand_out, [*lead.workers, lead.name, "finish"])
+    graph.add_edge("finish", END)
+    return graph.compile(name=plan.topology).with_config(recursion_limit=4 * max_turns)
+
+
+def _of_manager(runs: Sequence[AgentRun]) -> list[AgentRun]:
+    return [run for run in runs if run.agent == 0]
+
+
+def _ran_code(run: AgentRun) -> bool:
+    return bool(run.messages[-1]["role"] == "tool")
+
+
+def _newest_program(plan: Plan, runs: Sequence[AgentRun]) -> str | None:
+    """The newest program of the manager or of a worker whose duty is to write programs."""
+    writers = {role.name for role in plan.roles if role.programs}
+    programs = (run.submission for run in reversed(runs) if run.role in writers)
+    return next((program for program in programs if program is not None), None)
+
+
+def _answer(
+    plan: Plan, desk: Desk, runs: Sequence[AgentRun], handoffs: Sequence[HandoffRecord]
+) -> TeamAnswer:
+    """The manager's newest program, else the newest of its workers.
+
+    If the endpoint broke off the manager, there is none: what the team would have answered is open.
+    """
+    own = _of_manager(runs)
+    written = [run for run in own if run.submission is not None]
+    code = written[-1].submission if written else _newest_program(plan, runs)
+    return TeamAnswer.of(
+        code=None if own[-1].infra else code,
+        raw=(written or own)[-1].text,
+        trajectory=runs,
+        handoffs=handoffs,
+        communication=desk.measured(runs, handoffs, expected=len(runs)),
+    )
+
+
+if __name__ == "__main__":
+    from lcbkit.cli import benchmark
+
+    benchmark("centralized")
