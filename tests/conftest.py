@@ -1,6 +1,7 @@
 """What every test may ask for."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,10 @@ import pytest
 from scripted_endpoint import ScriptedEndpoint
 
 ROOT = Path(__file__).parent.parent
+
+# A shell starts background jobs with SIGINT ignored, and children inherit that; tests that interrupt need it back.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def shared_folder() -> Path | None:
