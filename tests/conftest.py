@@ -10,7 +10,7 @@ from scripted_endpoint import ScriptedEndpoint
 
 ROOT = Path(__file__).parent.parent
 
-# A shell starts background jobs with SIGINT ignored, and children inherit that; tests that interrupt need it back.
+# A shell starts background jobs with SIGINT ignored, and children inherit that; tests of interrupts need it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
