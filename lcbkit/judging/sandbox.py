@@ -139,6 +139,9 @@ def _describe(confinement: Confinement, facts: dict[str, Any], reason: str) -> S
         (enclosed or other_user, "no signal to your other processes, and no look into the memory of any"),
         (facts["own_pids"], "no signal to the processes that judge"),
         (False, "a limit on all processes' memory together, other than a look at it twice a second"),
+        (False, "a limit on memory outside of processes: memfd, System V segments, a namespace's tmpfs"),
+        (False, "message queues, keyrings and System V segments kept apart between the tests of a worker"),
+        (False, "processor time of children whose end is ignored, other than by the time elapsed"),
     ]
     return SandboxStatus(
         tier=confinement.tier,
