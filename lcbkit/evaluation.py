@@ -17,7 +17,14 @@ from lcbkit.results import Run
 from lcbkit.run_config import describe_run, now, run_files
 from lcbkit.run_folder import RunFolder
 from lcbkit.run_progress import InstanceFinished, Listener, Progress, RunFinished, RunStarted, listening
-from lcbkit.run_records import failed_record, judged_record, new_record, solved_record, unjudged_record
+from lcbkit.run_records import (
+    failed_record,
+    judged_record,
+    new_record,
+    solved_record,
+    stored_report,
+    unjudged_record,
+)
 from lcbkit.topologies.team import Team
 from lcbkit.waiting import run_sync, waking
 
@@ -215,13 +222,22 @@ class _Batch:
     async def run(self) -> None:
         """Solve and judge what is not finished, until all is or a listener says stop."""
         todo = [key for key in self.wanted if self._is_open(key)]
-        self._emit(RunStarted(where=str(self.folder.files), **self._counts()))
+        self._emit(
+            RunStarted(
+                where=str(self.folder.files),
+                keys=tuple(self.wanted),
+                records=tuple(record for record in self.finished() if record.status not in self.redo),
+                **self._counts(),
+            )
+        )
         if not todo or self.stopped:
             return
         # The pool closes first, so that no thread still waits for a verdict when the threads are awaited.
         with ThreadPoolExecutor(self.pool.workers, "lcbkit-judge") as threads, self.pool as pool:
             async with asyncio.TaskGroup() as group:
-                await self._start_all(todo, group, _Judge(pool, threads, self.settings["judging"]))
+                await self._start_all(
+                    todo, group, _Judge(pool, threads, self.settings["judging"], self.folder)
+                )
         if self._failure is not None:
             raise self._failure
 
@@ -316,6 +332,7 @@ class _Judge:
     pool: Pool
     threads: ThreadPoolExecutor
     limits: Mapping[str, Any]
+    folder: RunFolder
 
     async def __call__(self, record: Record, problem: Problem) -> Record:
         work = partial(self._judge, record, problem)
@@ -327,7 +344,9 @@ class _Judge:
             report = self.pool.judge(record.code or "", problem, **self.limits)
         except Exception as error:  # noqa: BLE001 - the judge's failure is not the program's and not the batch's
             return unjudged_record(record, error, time.perf_counter() - started)
-        return judged_record(record, report, time.perf_counter() - started)
+        judged = judged_record(record, report, time.perf_counter() - started)
+        self.folder.write_report(record.key, stored_report(report))
+        return judged
 
 
 def _this_task() -> asyncio.Task[Any]:

@@ -66,6 +66,7 @@ class Record:
         agents: a short line for each agent run.
         first_failure: test, mode, kind and message of the first test that did not pass.
         verdicts: how many tests ended in each verdict.
+        test_verdicts: a letter per test in the judged order, as `Report.letters` has them.
         solve_s: time from the start of the team to its answer.
         judge_s: time in the judge.
         prompt_tokens: tokens read, over all agents and rounds.
@@ -104,6 +105,7 @@ class Record:
     agents: tuple[Mapping[str, Any], ...] = ()
     first_failure: Mapping[str, Any] | None = None
     verdicts: Mapping[str, int] | None = None
+    test_verdicts: str | None = None
     solve_s: float | None = None
     judge_s: float | None = None
     prompt_tokens: int = 0

@@ -153,6 +153,17 @@ class RunFolder:
         with self._writable(self.files):
             write_json(self.files.trajectory(*key), texts)
 
+    def write_report(self, key: tuple[str, int], report: Mapping[str, Any]) -> None:
+        """Put what the judge found for an instance beside its texts.
+
+        Raises:
+            RunFolderError: when it cannot be written.
+        """
+        with self._writable(self.files):
+            path = self.files.trajectory(*key)
+            texts = read_json(path) if path.exists() else {"id": key[0], "sample": key[1]}
+            write_json(path, {**texts, "report": report})
+
     def close_run(self, config: Mapping[str, Any]) -> None:
         """Write the scores of everything in the folder, and the configuration with its end.
 

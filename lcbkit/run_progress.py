@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -22,6 +22,8 @@ class RunStarted:
         passed: those of the finished ones that passed.
         scored: those of the finished ones that count in pass@1.
         where: the run's folder, or its predictions file.
+        keys: the (problem id, sample) of each instance, in the run's order.
+        records: of the finished ones.
     """
 
     total: int
@@ -29,6 +31,8 @@ class RunStarted:
     passed: int
     scored: int
     where: str
+    keys: tuple[tuple[str, int], ...] = ()
+    records: tuple[Record, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +76,9 @@ Progress: TypeAlias = bool | Listener
 def listening(progress: Progress) -> Iterator[Listener]:
     """What to call with each event: nothing, a bar on standard error, or the callback itself."""
     if callable(progress):
-        yield progress
+        # A callback that is a context manager learns of an end without a last event: an interrupt, an error.
+        with progress if isinstance(progress, AbstractContextManager) else nullcontext():
+            yield progress
     elif progress:
         with _bar() as listener:
             yield listener

@@ -7,14 +7,24 @@ from typing import Any
 
 from lcbkit.extract import has_statement
 from lcbkit.failures import is_infrastructure_error
+from lcbkit.html import clip
 from lcbkit.judging.report import Report, TestResult, Verdict
 from lcbkit.problems import Problem
 from lcbkit.records import Record, Status
 from lcbkit.topologies.answer import AgentRun, TeamAnswer
 
-__all__ = ["failed_record", "judged_record", "new_record", "solved_record", "unjudged_record"]
+__all__ = [
+    "failed_record",
+    "judged_record",
+    "new_record",
+    "solved_record",
+    "stored_report",
+    "unjudged_record",
+]
 
 _MESSAGE_LENGTH = 500
+_KEPT_FAILURES = 11
+_KEPT_TEXT = 4_000
 
 
 def new_record(problem: Problem, sample: int, settings: Mapping[str, Any]) -> Record:
@@ -86,9 +96,29 @@ def judged_record(record: Record, report: Report, seconds: float) -> Record:
         total=report.total,
         first_failure=_failure(failure) if failure else None,
         verdicts={str(verdict): number for verdict, number in sorted(kinds.items())},
+        test_verdicts=report.letters,
         judge_s=round(seconds, 3),
         error=error or record.error,
     )
+
+
+def stored_report(report: Report) -> dict[str, Any]:
+    """The report as it is kept beside the texts: what tests were given and gave only of the first failures.
+
+    Passed tests need no evidence, and hundreds of long failures tell no more than a few; the first keeps its
+    texts as the judge does, so that the place of its difference can be shown.
+    """
+    failures = [result.index for result in report.results if not result.passed][:_KEPT_FAILURES]
+
+    def kept(result: TestResult) -> TestResult:
+        limits = dict.fromkeys(failures, _KEPT_TEXT) | dict.fromkeys(failures[:1], 1 << 20)
+        texts: dict[str, Any] = {
+            name: getattr(result, name) for name in ("input", "expected", "actual", "stderr")
+        }
+        limit = limits.get(result.index, 0)
+        return replace(result, **{name: clip(text, limit) if limit else "" for name, text in texts.items()})
+
+    return replace(report, results=tuple(map(kept, report.results))).to_dict()
 
 
 def unjudged_record(record: Record, error: Exception, seconds: float) -> Record:

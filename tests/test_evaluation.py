@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from twice_problems import RIGHT, WRONG, asked_for, problem_set, row
 from lcbkit.dataset import load_problems
 from lcbkit.errors import BadValueError, NothingToDoError, RecordingError, RunFolderError
 from lcbkit.evaluation import aevaluate, evaluate
+from lcbkit.judging.report import Report
 from lcbkit.models import get_model
 from lcbkit.problems import ProblemSet
 from lcbkit.records import Record, Status
@@ -121,6 +123,7 @@ def test_the_folder_holds_the_whole_run(go: Go, endpoint: ScriptedEndpoint, tmp_
     texts = run.trajectory("p1", 1)
     assert texts["raw"] == RIGHT
     assert "variant p1" in json.dumps(texts["trajectory"][0]["messages"])
+    assert Report.from_dict(texts["report"]).letters == run.records[0].test_verdicts == "PP"
 
 
 def test_samples_are_asked_with_seeds_of_their_own(go: Go, endpoint: ScriptedEndpoint) -> None:
@@ -329,9 +332,41 @@ def test_events_count_what_is_done_and_end_with_the_summary(go: Go, endpoint: Sc
     first, *middle, last = events
     assert isinstance(first, RunStarted)
     assert (first.total, first.done, first.passed, first.scored) == (3, 1, 1, 1)
+    assert first.keys == (("p0", 0), ("p1", 0), ("p2", 0))
+    assert [record.key for record in first.records] == [("p0", 0)]
     assert [event.done for event in middle if isinstance(event, InstanceFinished)] == [2, 3]
     assert isinstance(last, RunFinished)
     assert (last.summary.overall.passed, last.stopped) == (2, False)
+
+
+class _Listener:
+    """A callback that wants to know when the batch is over, however it ends."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.open, self.error = False, error
+
+    def __enter__(self) -> "_Listener":
+        self.open = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.open = False
+
+    def __call__(self, _event: RunEvent) -> None:
+        assert self.open
+        if self.error is not None:
+            raise self.error
+
+
+@pytest.mark.parametrize("error", [None, ValueError("the listener failed")])
+def test_a_callback_that_is_a_context_manager_is_closed_at_the_end(
+    go: Go, endpoint: ScriptedEndpoint, error: Exception | None
+) -> None:
+    endpoint.script = lambda _request: RIGHT
+    listener = _Listener(error)
+    with pytest.raises(ValueError, match="the listener failed") if error else nullcontext():
+        go(1, progress=listener)
+    assert not listener.open
 
 
 def test_the_bar_stands_on_standard_error_with_the_score_so_far(

@@ -29,6 +29,7 @@ FULL = Record(
     agents=({"agent": 0, "role": "solver"},),
     first_failure={"test": 3, "mode": "stdin", "kind": "wrong_answer", "message": "no"},
     verdicts={"passed": 3, "wrong_answer": 1},
+    test_verdicts="PPPW",
     solve_s=1.25,
     judge_s=0.5,
     prompt_tokens=10,

@@ -5,7 +5,14 @@ from twice_problems import problem_set
 
 from lcbkit.judging.report import Report, TestResult, Verdict
 from lcbkit.records import Record, Status
-from lcbkit.run_records import failed_record, judged_record, new_record, solved_record, unjudged_record
+from lcbkit.run_records import (
+    failed_record,
+    judged_record,
+    new_record,
+    solved_record,
+    stored_report,
+    unjudged_record,
+)
 from lcbkit.topologies.answer import AgentRun, TeamAnswer, Usage, Votes
 
 SETTINGS = {
@@ -119,6 +126,17 @@ def test_only_a_failure_of_the_program_makes_it_wrong(
 def test_tests_that_were_left_out_still_count() -> None:
     record = judged_record(fresh(), report(P, W, total=10), 0.5)
     assert (record.pass_count, record.total, record.status) == (1, 10, Status.OK)
+    assert record.test_verdicts == "PW--------"
+
+
+def test_a_stored_report_keeps_the_evidence_of_its_first_failures_only() -> None:
+    long = [replace(result, actual="9" * 10_000) for result in report(P, *[W] * 20).results]
+    stored = Report.from_dict(stored_report(replace(report(P, *[W] * 20), results=tuple(long))))
+    assert stored.letters == "P" + "W" * 20
+    lengths = [len(result.actual) for result in stored.results]
+    assert lengths[:2] == [0, 10_000], "none of a passed test, all of the first failure"
+    assert all(4_000 <= length < 4_100 for length in lengths[2:12])
+    assert not any(lengths[12:])
 
 
 def test_a_broken_judge_leaves_program_and_cost() -> None:

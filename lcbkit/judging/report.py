@@ -38,6 +38,11 @@ class Verdict(StrEnum):
         """The verdict as a reader sees it."""
         return self.value.replace("_", " ")
 
+    @property
+    def letter(self) -> str:
+        """The verdict in one capital letter, its first; no two share one."""
+        return self.value[0].upper()
+
 
 _SIGNS = {
     Verdict.PASSED: ("✓", "good"),
@@ -162,6 +167,12 @@ class Report:
     def passed(self) -> bool:
         """Whether the submission passed every test; never true without a test."""
         return 0 < self.total == self.pass_count
+
+    @property
+    def letters(self) -> str:
+        """The verdicts in test order, a letter each; `-` for a test that was not run."""
+        found = {result.index: result.verdict.letter for result in self.results}
+        return "".join(found.get(index, "-") for index in range(self.total))
 
     @property
     def pass_rate(self) -> float:
