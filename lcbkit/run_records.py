@@ -110,13 +110,21 @@ def stored_report(report: Report) -> dict[str, Any]:
     """
     failures = [result.index for result in report.results if not result.passed][:_KEPT_FAILURES]
 
+    limits = dict.fromkeys(failures, _KEPT_TEXT) | dict.fromkeys(failures[:1], 1 << 20)
+
     def kept(result: TestResult) -> TestResult:
-        limits = dict.fromkeys(failures, _KEPT_TEXT) | dict.fromkeys(failures[:1], 1 << 20)
-        texts: dict[str, Any] = {
-            name: getattr(result, name) for name in ("input", "expected", "actual", "stderr")
-        }
-        limit = limits.get(result.index, 0)
-        return replace(result, **{name: clip(text, limit) if limit else "" for name, text in texts.items()})
+        limit = limits.get(result.index)
+
+        def cut(text: str) -> str:
+            return clip(text, limit) if limit else ""
+
+        return replace(
+            result,
+            input=cut(result.input),
+            expected=cut(result.expected),
+            actual=cut(result.actual),
+            stderr=cut(result.stderr),
+        )
 
     return replace(report, results=tuple(map(kept, report.results))).to_dict()
 
