@@ -1,7 +1,8 @@
 """Runs: what a batch left behind, its scores, and how two runs compare; no model or graph library needed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from lcbkit.lcb_files import read_lcb, write_lcb
 from lcbkit.problems import ProblemSet
 from lcbkit.records import Record
 from lcbkit.run_folder import RunFiles, in_order, read_records
-from lcbkit.scores import Score, Summary, group, mean_pass_at_k, summarize
+from lcbkit.scores import UNKNOWN, Cost, Score, Summary, cost_of, group, mean_pass_at_k, summarize
 from lcbkit.storage import read_json
 
 if TYPE_CHECKING:
@@ -85,9 +86,44 @@ class Run:
         Raises:
             BadValueError: for another word.
         """
-        if what not in _GROUPS:
-            raise BadValueError(f"a run groups by {', '.join(_GROUPS)}, not by {what!r}")
-        return group(self.records, lambda record: _text(getattr(record, what)))
+        return group(self.records, _grouping(what))
+
+    def by_both(self, rows: str, columns: str) -> dict[str, dict[str, Score]]:
+        """Scores by two groupings at once: a line for each group of `rows`, in it one for each of `columns`.
+
+        Args:
+            rows: as in `by`.
+            columns: as in `by`; each group that occurs in the run stands in every line.
+
+        Raises:
+            BadValueError: for another word.
+        """
+        of_row, always = _grouping(rows), list(self.by(columns))
+        return {
+            row: group(
+                [record for record in self.records if (of_row(record) or UNKNOWN) == row],
+                _grouping(columns),
+                [name for name in always if name != UNKNOWN],
+            )
+            for row in self.by(rows)
+        }
+
+    def around(self, day: date) -> dict[str, Score]:
+        """Scores of the problems whose contest was on or before a day, and after it.
+
+        Returns:
+            Under `before` and `after`, and under `unk` what has no contest date, if anything.
+        """
+
+        def side(record: Record) -> str | None:
+            when = record.contest_date
+            return None if when is None else "after" if when > day.isoformat() else "before"
+
+        return group(self.records, side, ("before", "after"))
+
+    def cost(self) -> Cost | None:
+        """Tokens for a problem and for a solved one, None where no tokens were reported."""
+        return cost_of(self.records)
 
     def pass_at_k(self, k: int) -> float | None:
         """pass@k averaged over the problems with at least k scored samples; None when there is none."""
@@ -146,8 +182,10 @@ class Run:
         return ", ".join(filter(None, parts))
 
 
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
+def _grouping(what: str) -> Callable[[Record], str | None]:
+    if what not in _GROUPS:
+        raise BadValueError(f"a run groups by {', '.join(_GROUPS)}, not by {what!r}")
+    return lambda record: None if (value := getattr(record, what)) is None else str(value)
 
 
 def load_run(path: str | Path) -> Run:
@@ -185,6 +223,7 @@ class Comparison:
         a: label of the first run.
         b: label of the second run.
         problems: problems that both scored.
+        outcomes: by problem, the share of its samples that passed in a and in b.
         left_out: problems that only one of them scored.
         a_pass_at_1: mean over these problems.
         b_pass_at_1: mean over these problems.
@@ -198,6 +237,7 @@ class Comparison:
     a: str
     b: str
     problems: int
+    outcomes: Mapping[str, tuple[float, float]] = field(repr=False)
     left_out: int
     a_pass_at_1: float
     b_pass_at_1: float
@@ -245,8 +285,8 @@ def compare(a: Run, b: Run) -> Comparison:
     if not common:
         raise BadValueError(f"the runs have no scored problem in common: {a.label} and {b.label}")
     pairs = [(left[problem_id], right[problem_id]) for problem_id in common]
-    differences = [(sum(y) / len(y) - sum(x) / len(x), 1) for x, y in pairs]
-    means = [sum(sum(side) / len(side) for side in sides) / len(common) for sides in zip(*pairs, strict=True)]
+    shares = [(sum(x) / len(x), sum(y) / len(y)) for x, y in pairs]
+    means = [sum(side) / len(common) for side in zip(*shares, strict=True)]
     single = all(len(x) == len(y) == 1 for x, y in pairs)
     only_a = tuple(i for i, (x, y) in zip(common, pairs, strict=True) if x > y) if single else None
     only_b = tuple(i for i, (x, y) in zip(common, pairs, strict=True) if x < y) if single else None
@@ -254,11 +294,12 @@ def compare(a: Run, b: Run) -> Comparison:
         a=a.label,
         b=b.label,
         problems=len(common),
+        outcomes=dict(zip(common, shares, strict=True)),
         left_out=len(left.keys() ^ right.keys()),
         a_pass_at_1=means[0],
         b_pass_at_1=means[1],
         difference=means[1] - means[0],
-        interval=bootstrap_interval(differences),
+        interval=bootstrap_interval([(y - x, 1) for x, y in shares]),
         only_a=only_a,
         only_b=only_b,
         p_value=mcnemar_p(len(only_a), len(only_b)) if only_a is not None and only_b is not None else None,

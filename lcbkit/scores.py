@@ -11,7 +11,7 @@ from lcbkit.html import table
 from lcbkit.records import Record, Status
 from lcbkit.row_schema import DIFFICULTIES, PLATFORMS
 
-__all__ = ["Score", "Summary", "group", "mean_pass_at_k", "summarize"]
+__all__ = ["Cost", "Score", "Summary", "cost_of", "group", "mean_pass_at_k", "summarize"]
 
 MODES = ("stdin", "functional")
 UNKNOWN = "unk"
@@ -27,12 +27,14 @@ class Score:
         passed: those that passed every test.
         interval: 95 % interval of pass@1 (Wilson for one sample a problem, else a bootstrap over problems);
             None without a scored record.
+        method: how the interval was made, `Wilson` or `bootstrap over problems`.
     """
 
     n: int
     scored: int
     passed: int
     interval: tuple[float, float] | None
+    method: str | None = None
 
     @property
     def pass_at_1(self) -> float | None:
@@ -50,12 +52,13 @@ class Score:
                 counts[record.problem_id][1] += 1
         pairs = [(passed, scored) for passed, scored in counts.values()]
         passed, scored = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
-        interval = None
+        interval, method = None, None
         if scored:
             # Samples of one problem are not independent, so Wilson's formula would promise too much.
             one_each = scored == len(pairs)
             interval = wilson_interval(passed, scored) if one_each else bootstrap_interval(pairs)
-        return cls(n=n, scored=scored, passed=passed, interval=interval)
+            method = "Wilson" if one_each else "bootstrap over problems"
+        return cls(n=n, scored=scored, passed=passed, interval=interval, method=method)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -87,6 +90,40 @@ def mean_pass_at_k(records: Iterable[Record], k: int) -> tuple[float | None, int
             counts[record.problem_id].append(record.passed)
     values = [pass_at_k(len(c), sum(c), k=k) for c in counts.values() if len(c) >= k]
     return (sum(values) / len(values) if values else None), len(values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """Tokens, read and written, of the records that count in pass@1.
+
+    Attributes:
+        per_problem: mean of a record.
+        interval: 95 % bootstrap interval of that mean, over problems.
+        per_solved: all tokens for each record that passed; None when none did.
+        at_least: some calls came without usage, so that the numbers are lower bounds.
+    """
+
+    per_problem: float
+    interval: tuple[float, float]
+    per_solved: float | None
+    at_least: bool
+
+
+def cost_of(records: Iterable[Record]) -> Cost | None:
+    """The cost of these records, None where no scored one reports tokens."""
+    scored = [record for record in records if record.scored]
+    spent: dict[str, list[int]] = defaultdict(list)
+    for record in scored:
+        spent[record.problem_id].append(record.total_tokens)
+    total, passed = sum(map(sum, spent.values())), sum(record.passed for record in scored)
+    if not total:
+        return None
+    return Cost(
+        per_problem=total / len(scored),
+        interval=bootstrap_interval([(sum(tokens), len(tokens)) for tokens in spent.values()]),
+        per_solved=total / passed if passed else None,
+        at_least=any(record.calls_without_usage for record in scored),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

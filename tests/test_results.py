@@ -1,5 +1,6 @@
 import csv
 import json
+from datetime import date
 from pathlib import Path
 
 import pandas as pd
@@ -171,3 +172,70 @@ def test_compare_weighs_problems_alike_however_many_samples_they_have() -> None:
 def test_runs_without_a_common_problem_cannot_be_compared() -> None:
     with pytest.raises(ValueError, match="no scored problem in common"):
         compare(paired("1"), paired(" 1"))
+
+
+def test_two_groupings_at_once_agree_with_each_alone_and_keep_empty_cells(shared: Path) -> None:
+    run = leaderboard(shared, "o1mini_pass")
+    cells = run.by_both("difficulty", "platform")
+    assert list(cells) == ["easy", "hard", "medium"]
+    assert all(list(row) == ["atcoder", "codeforces", "leetcode"] for row in cells.values())
+    for difficulty, score in run.by("difficulty").items():
+        assert sum(cell.passed for cell in cells[difficulty].values()) == score.passed
+        assert sum(cell.n for cell in cells[difficulty].values()) == score.n
+    for platform, score in run.by("platform").items():
+        assert sum(row[platform].scored for row in cells.values()) == score.scored
+    assert Run([]).by_both("difficulty", "platform") == {}
+    nameless = Run([Record(problem_id="a"), Record(problem_id="b", difficulty="easy", platform="atcoder")])
+    assert {
+        name: {key: cell.n for key, cell in row.items()}
+        for name, row in nameless.by_both("difficulty", "platform").items()
+    } == {
+        "easy": {"atcoder": 1},
+        "unk": {"atcoder": 0, "unk": 1},
+    }
+
+
+def test_a_day_parts_a_run_and_belongs_to_the_time_before(shared: Path) -> None:
+    run = leaderboard(shared, "o1mini_pass")
+    with (shared / "data/leaderboard/o1_880.csv").open() as file:
+        rows = [(row["contest_date"][:10], row["o1mini_pass"] == "1") for row in csv.DictReader(file)]
+    day = sorted(when for when, _ in rows)[400]
+    sides = run.around(date.fromisoformat(day))
+    before = [passed for when, passed in rows if when <= day]
+    assert (sides["before"].passed, sides["before"].n) == (sum(before), len(before))
+    assert sides["after"].n == 880 - len(before)
+    assert list(sides) == ["before", "after"]
+    assert Run([Record(problem_id="a")]).around(date(2024, 1, 1))["unk"].n == 1
+
+
+def test_the_cost_counts_the_scored_instances_only() -> None:
+    records = [
+        Record(problem_id="a", passed=True, prompt_tokens=100, completion_tokens=20),
+        Record(problem_id="b", prompt_tokens=50, completion_tokens=10, calls_without_usage=1),
+        Record(problem_id="c", status=Status.INFRA_ERROR, prompt_tokens=999),
+    ]
+    cost = Run(records).cost()
+    assert cost is not None
+    assert (cost.per_problem, cost.per_solved, cost.at_least) == (90, 180, True)
+    assert cost.interval == (60, 120)
+    unsolved = Run(records[1:2]).cost()
+    assert unsolved is not None
+    assert unsolved.per_solved is None
+    assert Run(records[2:]).cost() is None
+    assert Run([Record(problem_id="a", passed=True)]).cost() is None
+
+
+def test_an_interval_names_its_method() -> None:
+    one = Run([Record(problem_id="a"), Record(problem_id="b")]).summary().overall
+    several = Run([Record(problem_id="a"), Record(problem_id="a", sample=1)]).summary().overall
+    assert (one.method, several.method, Run([]).summary().overall.method) == (
+        "Wilson",
+        "bootstrap over problems",
+        None,
+    )
+
+
+def test_a_comparison_holds_each_problems_outcome_in_both_runs() -> None:
+    a = Run([Record(problem_id="p", passed=True), Record(problem_id="q"), Record(problem_id="r")])
+    b = Run([Record(problem_id="q", passed=True), Record(problem_id="q", sample=1), Record(problem_id="p")])
+    assert compare(a, b).outcomes == {"p": (1.0, 0.0), "q": (0.0, 0.5)}
