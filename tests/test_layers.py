@@ -18,12 +18,14 @@ FLOORS = [
     {"topologies", "results", "run_config"},
     {"run_records", "diagnosis"},
     {"evaluation", "demonstration", "recorder", "notebook"},
-    {"plots", "widgets", "optimizers", "options"},
+    {"plots", "widgets", "optimizers"},
+    {"commands"},
     {"cli"},
 ]
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 # Inside a folder only these import their siblings; the others are values or stand alone.
 WORKERS_OF_A_FOLDER = {
+    "commands": {"inputs", "problems", "results", "solving", "upkeep"},
     "judging": {"crew", "launch", "pool", "sandbox", "verdicts"},
     "topologies": {"agents", "calls", "desk_work", "events", "messages", "rollout", "team", "turns", "vote"}
     | {"single", "independent", "sequential", "centralized", "decentralized"},
@@ -60,7 +62,8 @@ def test_imports_point_down(path: Path) -> None:
     for name in imported(path):
         there = name.split(".")[1:] or ["__init__"]
         if there[0] in ("__init__", "__version__"):
-            assert own == ("cli",) or there[0] == "__version__", f"{'/'.join(own)} imports from the very top"
+            top = own[0] in ("cli", "commands") or there[0] == "__version__"
+            assert top, f"{'/'.join(own)} imports from the very top"
             continue
         assert there[0] in FLOOR, f"{path.name} imports {name}, which stands on no floor"
         if there[0] == own[0] and len(own) > 1:

@@ -10,17 +10,21 @@ import click
 __all__ = [
     "FORMATS",
     "SIZES",
+    "TOPOLOGIES",
     "with_batch",
+    "with_evaluation",
     "with_filters",
     "with_model",
     "with_record",
     "with_seed",
     "with_source",
+    "with_stop",
     "with_team",
     "with_tests",
     "with_time_limit",
 ]
 
+TOPOLOGIES = ("single", "independent", "sequential", "centralized", "decentralized")
 SIZES = ("2", "4", "8", "10")
 FORMATS = ("freeform", "semi_structured", "structured_soft")
 
@@ -140,5 +144,42 @@ with_tests = click.option(
     default="hidden",
     show_default=True,
     help="Hidden tests, or the public ones as well.",
+)
+with_stop = click.option(
+    "--stop-on-first-failure", is_flag=True, help="Do not judge the tests after the first failed one."
+)
+with_evaluation = _options(
+    click.option(
+        "--samples", type=click.IntRange(min=1), default=1, show_default=True, help="Submissions per problem."
+    ),
+    click.option(
+        "--concurrency",
+        type=click.IntRange(min=1),
+        default=4,
+        show_default=True,
+        help="Model calls in flight.",
+    ),
+    click.option(
+        "--judge-workers",
+        type=click.IntRange(min=1),
+        help="Programs judged at once.  [default: one per core]",
+    ),
+    with_time_limit,
+    with_tests,
+    with_stop,
+    click.option("--overwrite", is_flag=True, help="Throw away what the folder holds and start anew."),
+    click.option(
+        "--retry-errors",
+        is_flag=True,
+        help="On resume, run the instances again that ended in an agent error.",
+    ),
+    click.option(
+        "--max-infra-rate",
+        type=click.FloatRange(0, 1),
+        default=0.1,
+        show_default=True,
+        help="Share of instances that may end in infrastructure errors; above: exit 3.",
+    ),
+    click.option("--quiet", is_flag=True, help="No progress on standard error."),
 )
 with_batch = click.option("--batch", is_flag=True, hidden=True, help="Accepted for the benchmark's habit.")

@@ -1,0 +1,1 @@
+"""The commands of `lcb`, by what they are about; `lcbkit.cli` puts them together."""

@@ -1,0 +1,102 @@
+"""`lcb demo` and `lcb run`: a team at work."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+import lcbkit
+from lcbkit.commands.inputs import FILTERS, team, wanted_problems, without
+from lcbkit.commands.options import (
+    TOPOLOGIES,
+    with_batch,
+    with_evaluation,
+    with_filters,
+    with_model,
+    with_record,
+    with_seed,
+    with_source,
+    with_team,
+)
+
+__all__ = ["INFRASTRUCTURE", "demo", "demo_with_flags_of_run", "run"]
+
+INFRASTRUCTURE = 3
+"""The exit code for more infrastructure errors than are allowed."""
+
+
+@click.command()
+@click.argument("topology", type=click.Choice(TOPOLOGIES), default="single")
+@with_team
+@with_model
+@with_seed
+@with_record
+def demo(topology: str, seed: int, **options: Any) -> None:
+    """Solve and judge the two built-in problems, one per mode; offline unless a model is named."""
+    from lcbkit.demonstration import demonstrate
+
+    for solved in demonstrate(team(topology, options), seed=seed):
+        click.echo(str(solved) + "\n")
+
+
+@click.command()
+@click.argument("topology", type=click.Choice(TOPOLOGIES))
+@with_source
+@with_filters
+@with_team
+@with_model
+@with_seed
+@with_evaluation
+@click.option(
+    "--out-dir", type=click.Path(path_type=Path), metavar="DIR", help="The run's folder.  [default: runs/…]"
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="FILE", help="The predictions' file; the rest beside."
+)
+@with_record
+@with_batch
+@click.pass_context
+def run(context: click.Context, /, topology: str, **options: Any) -> None:
+    """Run a team on problems: records, traces and a summary in one folder; the same command resumes it."""
+    options.pop("batch")
+    problems = wanted_problems(without(options, "source", *FILTERS))
+    result = lcbkit.evaluate(
+        team(topology, options),
+        problems,
+        stop_on_failure=options.pop("stop_on_first_failure"),
+        progress=not options.pop("quiet"),
+        **options,
+    )
+    click.echo(str(result))
+    summary = result.summary()
+    if summary.infra_rate > options["max_infra_rate"]:
+        click.echo(
+            f"lcb: {summary.n_infra_error} of {summary.n} instances ended in infrastructure errors, more "
+            f"than --max-infra-rate {options['max_infra_rate']:g} allows; see that the endpoint answers, "
+            "then run the same command again: it takes up only those",
+            err=True,
+        )
+        context.exit(INFRASTRUCTURE)
+
+
+@click.pass_context
+def _demo_only(context: click.Context, /, **options: Any) -> None:
+    own = {parameter.name for parameter in demo.params}
+    idle = [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name not in own and context.get_parameter_source(parameter.name or "") is _TYPED
+    ]
+    if idle:
+        click.echo(
+            f"lcb: without --batch this is the demo of two built-in problems; {', '.join(idle)} would count "
+            "with it",
+            err=True,
+        )
+    context.invoke(demo, **{name: value for name, value in options.items() if name in own})
+
+
+_TYPED = click.core.ParameterSource.COMMANDLINE
+
+demo_with_flags_of_run = click.Command("demo", params=run.params, callback=_demo_only, help=demo.help)
+"""The benchmark's habit: a command without `--batch` is a demo, whatever other flags it is given."""
