@@ -287,9 +287,10 @@ def test_the_work_grows_with_the_text_not_with_its_square(name: str, make: Calla
         assert extract_code(make(size)) is None, name
         return time.process_time() - start
 
-    small = min(seconds(40_000) for _ in range(3))
-    # Sixteen times the text: linear work takes sixteen times as long, quadratic 256 times.
-    assert seconds(640_000) < 100 * max(small, 0.002)
+    small = max(min(seconds(40_000) for _ in range(5)), 0.002)
+    # Sixteen times the text: linear work takes sixteen times as long, quadratic 256 times. Other work on the
+    # machine only ever adds, so one undisturbed try is enough; quadratic work has none.
+    assert any(seconds(640_000) < 100 * small for _ in range(5))
 
 
 def test_five_megabytes_around_a_program_do_not_hide_it() -> None:
