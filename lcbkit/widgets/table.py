@@ -21,8 +21,8 @@ class DataTable(anywidget.AnyWidget):
     """Rows that a click or the arrow keys select and that a column's head sorts.
 
     It belongs into a box of class `lcb` (see `style_sheet`). The front end sorts and draws by itself, so
-    neither waits for the kernel; only rows in view are drawn. Home, End and the page keys move too, Enter or a
-    double click opens the selected row, `/` moves to the search field.
+    neither waits for the kernel; only rows in view are drawn. Home, End and the page keys move too, Enter or
+    a double click opens the selected row, `/` moves to the search field.
 
     Attributes:
         columns: a dict for each, with `key` and `label`, and what else applies: `align` is "right"; `grow`
