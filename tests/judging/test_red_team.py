@@ -88,7 +88,9 @@ def test_numbers_of_equal_hash_cost_the_caller_no_more_than_others(shape: str) -
         decode_value(payload)
         return time.process_time() - start
 
-    assert cost(2**61 - 1) < 20 * cost(2**61 + 1) + 0.05
+    usual = min(cost(2**61 + 1) for _ in range(3))
+    # Other work on the machine only ever adds: quadratic work has no quick try.
+    assert any(cost(2**61 - 1) < 20 * usual + 0.05 for _ in range(5))
 
 
 def test_a_report_is_text_that_can_be_stored(pool: Pool) -> None:

@@ -1,5 +1,4 @@
 import asyncio
-import time
 
 import pytest
 
@@ -104,8 +103,8 @@ async def test_the_event_loop_stays_free_while_a_program_runs() -> None:
     tool = python_exec_tool()
     await tool.ainvoke({"code": "pass"})  # the first call starts the judge
     call = asyncio.create_task(tool.ainvoke({"code": "import time; time.sleep(0.6)"}))
-    longest, last = 0.0, time.monotonic()
+    turns = 0
     while not call.done():
         await asyncio.sleep(0.01)
-        longest, last = max(longest, time.monotonic() - last), time.monotonic()
-    assert longest < 0.5
+        turns += 1
+    assert turns > 5  # a call on the loop itself would leave it one or two
