@@ -266,16 +266,6 @@ def test_a_folder_that_cannot_be_written_is_refused(live: Lcb) -> None:
 
 
 HEAVY = {"datasets", "ipywidgets", "langchain", "langgraph", "matplotlib", "numpy", "pandas", "pyarrow"}
-    "datasets",
-    "ipywidgets",
-    "langchain",
-    "langgraph",
-    "matplotlib",
-    "numpy",
-    "openai",
-    "pandas",
-    "pyarrow",
-)
 
 
 @pytest.mark.parametrize("module", ["lcbkit", "lcbkit.cli"])
