@@ -1,20 +1,23 @@
 """Runs: what a batch left behind, its scores, and how two runs compare; no model or graph library needed."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lcbkit.errors import BadValueError, RunFolderError
-from lcbkit.estimates import bootstrap_interval, mcnemar_p, pass_at_k, wilson_interval
+from lcbkit.errors import RunFolderError
+from lcbkit.estimates import pass_at_k, wilson_interval
 from lcbkit.html import badge
 from lcbkit.lcb_files import read_lcb, write_lcb
 from lcbkit.problems import ProblemSet
 from lcbkit.records import Record
 from lcbkit.run_folder import RunFiles, in_order, read_records
-from lcbkit.scores import UNKNOWN, Cost, Score, Summary, cost_of, group, mean_pass_at_k, summarize
+from lcbkit.scores import UNKNOWN, Score, Summary, group, mean_pass_at_k, summarize
+from lcbkit.scoring.comparison import Comparison, paired
+from lcbkit.scoring.costs import Cost, Prices, PriceSource, cost_of
+from lcbkit.scoring.tables import ScoreTable, grouping, score_table
 from lcbkit.storage import read_json
 
 if TYPE_CHECKING:
@@ -24,8 +27,6 @@ __all__ = ["Comparison", "Run", "compare", "load_run", "pass_at_k", "wilson_inte
 
 MAX_INFRA_RATE = 0.1
 """Share of infrastructure errors above which a run is no score, unless its configuration says otherwise."""
-
-_GROUPS = ("difficulty", "platform", "mode", "month", "status", "erratum", "sample")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -86,7 +87,7 @@ class Run:
         Raises:
             BadValueError: for another word.
         """
-        return group(self.records, _grouping(what))
+        return group(self.records, grouping(what))
 
     def by_both(self, rows: str, columns: str) -> dict[str, dict[str, Score]]:
         """Scores by two groupings at once: a line for each group of `rows`, in it one for each of `columns`.
@@ -98,11 +99,11 @@ class Run:
         Raises:
             BadValueError: for another word.
         """
-        of_row, always = _grouping(rows), list(self.by(columns))
+        of_row, always = grouping(rows), list(self.by(columns))
         return {
             row: group(
                 [record for record in self.records if (of_row(record) or UNKNOWN) == row],
-                _grouping(columns),
+                grouping(columns),
                 [name for name in always if name != UNKNOWN],
             )
             for row in self.by(rows)
@@ -121,9 +122,30 @@ class Run:
 
         return group(self.records, side, ("before", "after"))
 
-    def cost(self) -> Cost | None:
-        """Tokens for a problem and for a solved one, None where no tokens were reported."""
-        return cost_of(self.records)
+    def table(self, by: str | Sequence[str]) -> ScoreTable:
+        """Scores by one or two groupings as a table, which prints, displays and makes a data frame.
+
+        Args:
+            by: one or two of difficulty, platform, mode, month, status, erratum, sample; two as a sequence or
+                with a comma between them, the second across.
+
+        Raises:
+            BadValueError: for other words.
+        """
+        return score_table(self.records, by)
+
+    def cost(self, prices: PriceSource | None = None) -> Cost | None:
+        """What the run cost: a problem, a solved one and in all; None where no tokens were reported.
+
+        Args:
+            prices: a TOML or JSON file, or what it holds: by model a table with `input`, `output` and, if it
+                differs, `cached`, per million tokens; beside the models there may be a `currency`. None
+                counts in tokens.
+
+        Raises:
+            BadValueError: for prices that cannot be read, or that lack a model of the run.
+        """
+        return cost_of(self.records, None if prices is None else Prices.of(prices))
 
     def pass_at_k(self, k: int) -> float | None:
         """pass@k averaged over the problems with at least k scored samples; None when there is none."""
@@ -182,12 +204,6 @@ class Run:
         return ", ".join(filter(None, parts))
 
 
-def _grouping(what: str) -> Callable[[Record], str | None]:
-    if what not in _GROUPS:
-        raise BadValueError(f"a run groups by {', '.join(_GROUPS)}, not by {what!r}")
-    return lambda record: None if (value := getattr(record, what)) is None else str(value)
-
-
 def load_run(path: str | Path) -> Run:
     """Open a run.
 
@@ -210,105 +226,57 @@ def load_run(path: str | Path) -> Run:
         return Run(in_order(read_records(files.predictions), config), config, files)
     except OSError as error:
         raise RunFolderError(
-            f"no run at {path}: {error.strerror or error}; give a run folder, a predictions .jsonl file or "
+            f"no run at {path}: {_why_none(path, error)}; give a run folder, a predictions .jsonl file or "
             "LiveCodeBench's *_eval_all.json"
         ) from error
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """How run b did against run a on the problems that both scored.
-
-    Attributes:
-        a: label of the first run.
-        b: label of the second run.
-        problems: problems that both scored.
-        outcomes: by problem, the share of its samples that passed in a and in b.
-        left_out: problems that only one of them scored.
-        a_pass_at_1: mean over these problems.
-        b_pass_at_1: mean over these problems.
-        difference: b minus a.
-        interval: 95 % bootstrap interval of the difference, over problems.
-        only_a: ids that a passed and b did not; None with several samples a problem.
-        only_b: the other way round.
-        p_value: exact McNemar test; None with several samples a problem.
-    """
-
-    a: str
-    b: str
-    problems: int
-    outcomes: Mapping[str, tuple[float, float]] = field(repr=False)
-    left_out: int
-    a_pass_at_1: float
-    b_pass_at_1: float
-    difference: float
-    interval: tuple[float, float]
-    only_a: tuple[str, ...] | None
-    only_b: tuple[str, ...] | None
-    p_value: float | None
-
-    def lines(self) -> list[str]:
-        """The comparison in words."""
-        low, high = self.interval
-        lines = [
-            f"a: {self.a}",
-            f"b: {self.b}",
-            f"{self.problems} problems scored by both"
-            + (f", {self.left_out} left out" * bool(self.left_out)),
-            f"pass@1: a {self.a_pass_at_1:.1%}, b {self.b_pass_at_1:.1%}",
-            f"b - a: {100 * self.difference:+.1f} points, 95 % {100 * low:+.1f} to {100 * high:+.1f}",
-        ]
-        if self.only_a is not None and self.only_b is not None:
-            lines.append(
-                f"passed by a alone: {len(self.only_a)}, by b alone: {len(self.only_b)}; "
-                f"exact McNemar p = {self.p_value:.3g}"
-            )
-        return lines
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
-    def _repr_html_(self) -> str:
-        return "".join(f"<div>{escape(line)}</div>" for line in self.lines())
+def _why_none(path: Path, error: OSError) -> str:
+    if path.is_file() and path.suffix not in (".jsonl", ".json"):
+        return "it is a file of another kind"
+    if path.is_dir():
+        inside = sorted(found.parent.name for found in path.glob("*/predictions.jsonl"))
+        others = f", but the runs {', '.join(inside[:8])}{', …' * (len(inside) > 8)}" if inside else ""
+        return f"the folder holds no predictions.jsonl{others}"
+    return error.strerror or str(error)
 
 
-def compare(a: Run, b: Run) -> Comparison:
+def compare(a: Run, b: Run, *, by: str | Sequence[str] | None = None) -> Comparison:
     """Compare two runs problem by problem.
 
     Only problems that both runs scored count, so that an outage in one of them does not move the difference.
 
+    Args:
+        a: the first run.
+        b: the second; differences are b minus a.
+        by: compare within each group of this kind as well: one or two words as in `Run.table`.
+
     Raises:
-        BadValueError: when they have no such problem in common.
+        BadValueError: when they have no such problem in common, or for an unknown word.
     """
-    left, right = _outcomes(a), _outcomes(b)
-    common = [problem_id for problem_id in left if problem_id in right]
-    if not common:
-        raise BadValueError(f"the runs have no scored problem in common: {a.label} and {b.label}")
-    pairs = [(left[problem_id], right[problem_id]) for problem_id in common]
-    shares = [(sum(x) / len(x), sum(y) / len(y)) for x, y in pairs]
-    means = [sum(side) / len(common) for side in zip(*shares, strict=True)]
-    single = all(len(x) == len(y) == 1 for x, y in pairs)
-    only_a = tuple(i for i, (x, y) in zip(common, pairs, strict=True) if x > y) if single else None
-    only_b = tuple(i for i, (x, y) in zip(common, pairs, strict=True) if x < y) if single else None
-    return Comparison(
-        a=a.label,
-        b=b.label,
-        problems=len(common),
-        outcomes=dict(zip(common, shares, strict=True)),
-        left_out=len(left.keys() ^ right.keys()),
-        a_pass_at_1=means[0],
-        b_pass_at_1=means[1],
-        difference=means[1] - means[0],
-        interval=bootstrap_interval([(y - x, 1) for x, y in shares]),
-        only_a=only_a,
-        only_b=only_b,
-        p_value=mcnemar_p(len(only_a), len(only_b)) if only_a is not None and only_b is not None else None,
-    )
+    of_problem = None if by is None else grouping(by)
+    labels = a.label, b.label
+    if labels[0] == labels[1]:
+        labels = _placed(a), _placed(b)
+    return paired(labels, a.records, b.records, of_problem=of_problem, notes=_unlike(a.config, b.config))
 
 
-def _outcomes(run: Run) -> dict[str, list[bool]]:
-    outcomes: dict[str, list[bool]] = {}
-    for record in run.records:
-        if record.scored:
-            outcomes.setdefault(record.problem_id, []).append(record.passed)
-    return outcomes
+def _placed(run: Run) -> str:
+    return f"{run.label} in {run.files}" if run.files else run.label
+
+
+_JUDGED_BY = {"tests": "tests", "time_limit": "time limit (s)", "memory_limit": "memory limit (bytes)"}
+
+
+def _unlike(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
+    """What the configurations of two runs say that makes their verdicts less comparable, a sentence each."""
+    notes = []
+    sources = [config.get("dataset", {}).get("source") for config in (a, b)]
+    if None not in sources and sources[0] != sources[1]:
+        notes.append(f"the problems come from {sources[0]} in a and {sources[1]} in b; they are paired by id")
+    judged = [config.get("settings", {}).get("judging", {}) for config in (a, b)]
+    for name, words in _JUDGED_BY.items():
+        values = [settings.get(name) for settings in judged]
+        if None not in values and values[0] != values[1]:
+            notes.append(f"judged with different limits: {words} {values[0]} in a, {values[1]} in b")
+    return notes

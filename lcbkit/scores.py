@@ -11,7 +11,7 @@ from lcbkit.html import table
 from lcbkit.records import Record, Status
 from lcbkit.row_schema import DIFFICULTIES, PLATFORMS
 
-__all__ = ["Cost", "Score", "Summary", "cost_of", "group", "mean_pass_at_k", "summarize"]
+__all__ = ["UNKNOWN", "Score", "Summary", "group", "in_order", "mean_pass_at_k", "summarize"]
 
 MODES = ("stdin", "functional")
 UNKNOWN = "unk"
@@ -74,12 +74,27 @@ class Score:
 def group(
     records: Iterable[Record], by: Callable[[Record], str | None], always: Sequence[str] = ()
 ) -> dict[str, Score]:
-    """Scores by group: the names in `always` first, then others sorted, then the nameless as `unk`."""
+    """Scores by group: the names in `always` first, then others in order, then the nameless as `unk`."""
     members: dict[str, list[Record]] = {name: [] for name in always}
     for record in records:
         members.setdefault(by(record) or UNKNOWN, []).append(record)
-    rest = sorted(members.keys() - {*always, UNKNOWN}) + [UNKNOWN] * (UNKNOWN in members)
+    rest = sorted(members.keys() - {*always}, key=in_order)
     return {name: Score.of(members[name]) for name in (*always, *rest)}
+
+
+_PLACE = {name: i for i, name in enumerate((*DIFFICULTIES, *PLATFORMS, *MODES))}
+
+
+def in_order(name: str) -> list[tuple[bool, int, int, str]]:
+    """A key to sort groups by: easy before hard, leetcode first, numbers by value, `unk` last.
+
+    Args:
+        name: of a group, or several with commas between them.
+    """
+    return [
+        (part == UNKNOWN, _PLACE.get(part, len(_PLACE)), len(part) if part.isdigit() else 0, part)
+        for part in name.split(", ")
+    ]
 
 
 def mean_pass_at_k(records: Iterable[Record], k: int) -> tuple[float | None, int]:
@@ -90,40 +105,6 @@ def mean_pass_at_k(records: Iterable[Record], k: int) -> tuple[float | None, int
             counts[record.problem_id].append(record.passed)
     values = [pass_at_k(len(c), sum(c), k=k) for c in counts.values() if len(c) >= k]
     return (sum(values) / len(values) if values else None), len(values)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
-    """Tokens, read and written, of the records that count in pass@1.
-
-    Attributes:
-        per_problem: mean of a record.
-        interval: 95 % bootstrap interval of that mean, over problems.
-        per_solved: all tokens for each record that passed; None when none did.
-        at_least: some calls came without usage, so that the numbers are lower bounds.
-    """
-
-    per_problem: float
-    interval: tuple[float, float]
-    per_solved: float | None
-    at_least: bool
-
-
-def cost_of(records: Iterable[Record]) -> Cost | None:
-    """The cost of these records, None where no scored one reports tokens."""
-    scored = [record for record in records if record.scored]
-    spent: dict[str, list[int]] = defaultdict(list)
-    for record in scored:
-        spent[record.problem_id].append(record.total_tokens)
-    total, passed = sum(map(sum, spent.values())), sum(record.passed for record in scored)
-    if not total:
-        return None
-    return Cost(
-        per_problem=total / len(scored),
-        interval=bootstrap_interval([(sum(tokens), len(tokens)) for tokens in spent.values()]),
-        per_solved=total / passed if passed else None,
-        at_least=any(record.calls_without_usage for record in scored),
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

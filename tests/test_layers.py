@@ -11,10 +11,10 @@ from tests.conftest import ROOT
 PACKAGE = ROOT / "lcbkit"
 FLOORS = [
     {"difference", "errors", "estimates", "html", "row_schema", "text", "waiting"}
-    | {"failures", "model_facts", "request_key"},
+    | {"endpoint_model", "failures", "model_facts", "request_key"},
     {"decoding", "known_ids", "records", "row_fields", "selection", "storage", "stored"},
     {"problems", "rows", "hub", "tables", "extract", "live_models", "recording", "lcb_files", "scores"},
-    {"dataset", "prompts", "models", "judging", "run_folder", "run_progress"},
+    {"dataset", "prompts", "models", "judging", "run_folder", "run_progress", "scoring"},
     {"topologies", "results", "run_config"},
     {"run_records", "diagnosis"},
     {"evaluation", "demonstration", "recorder", "notebook"},

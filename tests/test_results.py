@@ -109,6 +109,17 @@ def test_no_run_there_says_what_to_give(tmp_path: Path, name: str) -> None:
         load_run(tmp_path / name)
 
 
+def test_a_file_that_is_no_run_and_a_folder_of_runs_are_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("hello")
+    with pytest.raises(RunFolderError, match="a file of another kind; give a run folder"):
+        load_run(tmp_path / "notes.txt")
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "predictions.jsonl").touch()
+    with pytest.raises(RunFolderError, match="but the runs one, two"):
+        load_run(tmp_path)
+
+
 def test_a_loaded_run_is_in_the_order_of_its_dataset(tmp_path: Path) -> None:
     rows = [{"id": i, "em": 1, "sample": s} for s, i in ((1, "c"), (0, "c"), (0, "x"), (1, "b"), (0, "b"))]
     (tmp_path / "predictions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -177,8 +188,8 @@ def test_runs_without_a_common_problem_cannot_be_compared() -> None:
 def test_two_groupings_at_once_agree_with_each_alone_and_keep_empty_cells(shared: Path) -> None:
     run = leaderboard(shared, "o1mini_pass")
     cells = run.by_both("difficulty", "platform")
-    assert list(cells) == ["easy", "hard", "medium"]
-    assert all(list(row) == ["atcoder", "codeforces", "leetcode"] for row in cells.values())
+    assert list(cells) == ["easy", "medium", "hard"]
+    assert all(list(row) == ["leetcode", "codeforces", "atcoder"] for row in cells.values())
     for difficulty, score in run.by("difficulty").items():
         assert sum(cell.passed for cell in cells[difficulty].values()) == score.passed
         assert sum(cell.n for cell in cells[difficulty].values()) == score.n
