@@ -19,7 +19,7 @@ from lcbkit.commands.options import TOPOLOGIES
 from lcbkit.commands.problems import judge, problems
 from lcbkit.commands.results import show
 from lcbkit.commands.solving import demo, demo_with_flags_of_run, run
-from lcbkit.commands.upkeep import doctor, record
+from lcbkit.commands.upkeep import doctor, notebooks, record
 from lcbkit.errors import LcbkitError
 
 __all__ = ["benchmark", "lcb", "main"]
@@ -107,7 +107,7 @@ def lcb() -> None:
     """Experiments with teams of LLM agents on LiveCodeBench."""
 
 
-for _command in (demo, run, judge, problems, show, record, doctor):
+for _command in (demo, run, judge, problems, show, notebooks, record, doctor):
     lcb.add_command(_command)
 
 if __name__ == "__main__":

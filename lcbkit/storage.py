@@ -36,9 +36,11 @@ def _clone_data() -> Path | None:
 
 
 def shipped_folder(name: str) -> Path:
-    """Where the folder `sample` or `recordings` lies: beside a clone's package, inside an installed one."""
+    """Where `sample`, `recordings` or `notebooks` lies: beside a clone's package, inside an installed one."""
     clone = _clone_data()
-    return (clone or _PACKAGE / "shipped") / name
+    if clone is None:
+        return _PACKAGE / "shipped" / name
+    return clone.parent / name if name == "notebooks" else clone / name
 
 
 def cache_folder(cache_dir: str | os.PathLike[str] | None = None) -> Path:

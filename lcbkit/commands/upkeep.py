@@ -1,4 +1,4 @@
-"""`lcb record` and `lcb doctor`: the shipped answers, and what this machine offers."""
+"""`lcb record`, `lcb notebooks`, `lcb doctor`: what is shipped, and what this machine offers."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import click
 
 from lcbkit.commands.options import with_model
 
-__all__ = ["doctor", "record"]
+__all__ = ["doctor", "notebooks", "record"]
 
 
 @click.command()
@@ -27,6 +27,16 @@ def record(missing: bool, python_exec: bool, concurrency: int, **model: Any) -> 
         **{key: value for key, value in model.items() if value is not None},
     )
     click.echo(f"{count} new answers recorded")
+
+
+@click.command()
+@click.argument("folder", type=click.Path(file_okay=False), metavar="DIR")
+@click.option("--overwrite", is_flag=True, help="Replace notebooks in DIR that differ from the shipped ones.")
+def notebooks(folder: str, overwrite: bool) -> None:
+    """Copy the notebooks into DIR, to run and to edit them there."""
+    from lcbkit.notebook_files import copy_notebooks
+
+    click.echo(copy_notebooks(folder, overwrite=overwrite))
 
 
 @click.command()
