@@ -10,6 +10,7 @@ from lcbkit.dataset import demo_problems, load_problems
 from lcbkit.errors import ModelError
 from lcbkit.models import RecordingModel, get_model
 from lcbkit.problems import Problem
+from lcbkit.recording import Recording
 from lcbkit.storage import shipped_folder
 from lcbkit.topologies.team import Team, build_team
 from lcbkit.waiting import run_sync
@@ -30,11 +31,13 @@ class ShippedTeam:
         topology: how it is wired.
         team_size: how many agents; None for the single team.
         message_format: how they write to each other.
+        only: the problems it is recorded on; empty: the whole sample and the built-in ones.
     """
 
     topology: str
     team_size: int | None = None
     message_format: str = "freeform"
+    only: tuple[str, ...] = ()
 
     @property
     def file(self) -> str:
@@ -43,7 +46,8 @@ class ShippedTeam:
         return f"{self.topology}{size}-{self.message_format}.jsonl"
 
 
-SHIPPED = (ShippedTeam(topology="single"),)
+SHIPPED: tuple[ShippedTeam, ...] = (ShippedTeam(topology="single"),)
+"""The teams that `recorded` can replay: every topology, and the sizes and formats that the notebooks show."""
 
 
 def record_shipped(
@@ -54,6 +58,7 @@ def record_shipped(
     python_exec: bool = False,
     concurrency: int = 1,
     folder: Path | None = None,
+    teams: Sequence[ShippedTeam] = SHIPPED,
     progress: bool = True,
     **params: Any,
 ) -> int:
@@ -66,6 +71,7 @@ def record_shipped(
         python_exec: whether the teams may run code; only for models that can call tools.
         concurrency: model calls in flight.
         folder: where the recordings lie; None: where they are shipped from.
+        teams: whose answers; all that are shipped unless given.
         progress: show a bar on standard error.
         **params: sampling values; `max_tokens` is 1,024 unless given.
 
@@ -78,13 +84,18 @@ def record_shipped(
     """
     folder = folder or shipped_folder("recordings")
     params.setdefault("max_tokens", MAX_TOKENS)
-    problems = [*demo_problems(), *load_problems("sample")]
+    everything = [*demo_problems(), *load_problems("sample")]
+    made: list[Recording] = []
+    if missing:
+        made = [Recording.read([path]) for path in sorted(folder.glob("*.jsonl"))]
     new = 0
-    for shipped in SHIPPED:
+    for shipped in teams:
         final = folder / shipped.file
         working = final if missing else final.with_suffix(".new")
         chat = get_model(model, base_url=base_url, record=working, **params)
         assert isinstance(chat, RecordingModel)
+        for other in made:  # teams of several sizes ask some questions alike
+            chat.recording.borrow(other)
         before = len(chat.recording)
         team = build_team(
             shipped.topology,
@@ -93,10 +104,12 @@ def record_shipped(
             model=chat,
             python_exec=python_exec,
         )
+        problems = [problem for problem in everything if not shipped.only or problem.id in shipped.only]
         _ask(team, problems, concurrency, progress)
         new += len(chat.recording) - before
         chat.recording.write(working, only=chat.recording.used)
         working.replace(final)
+        made.append(chat.recording)
     return new
 
 

@@ -145,6 +145,16 @@ class Recording:
             self._answers[key] = answer
             return answer
 
+    def borrow(self, other: "Recording") -> None:
+        """Know another recording's answers too; only those that are asked for get into this one's file.
+
+        Raises:
+            RecordingError: when the other is of another model or other sampling values.
+        """
+        self._agreed(other.header, f"the recording {other.name}")
+        for key, answer in other._answers.items():
+            self._answers.setdefault(key, answer)
+
     def describe(self, header: Header) -> None:
         """State whose answers will be added.
 
