@@ -12,14 +12,15 @@ PACKAGE = ROOT / "lcbkit"
 FLOORS = [
     {"difference", "errors", "estimates", "html", "row_schema", "text", "waiting"}
     | {"endpoint_model", "failures", "model_facts", "request_key"},
-    {"decoding", "known_ids", "records", "row_fields", "selection", "storage", "stored"},
-    {"problems", "rows", "hub", "tables", "extract", "live_models", "recording", "lcb_files", "scores"},
+    {"decoding", "known_ids", "records", "row_fields", "selection", "storage", "stored"} | {"highlight"},
+    {"problems", "rows", "hub", "tables", "extract", "live_models", "recording", "lcb_files", "scores"}
+    | {"answer_html"},
     {"dataset", "prompts", "models", "judging", "run_folder", "run_progress", "scoring"},
     {"topologies", "results", "run_config"},
     {"run_records", "diagnosis"},
     {"run_batch"},
     {"evaluation", "demonstration", "recorder", "notebook", "notebook_files"},
-    {"plots", "widgets", "optimizers"},
+    {"magic", "plots", "widgets", "optimizers"},
     {"commands"},
     {"cli"},
 ]
@@ -27,6 +28,7 @@ FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 # Inside a folder only these import their siblings; the others are values or stand alone.
 WORKERS_OF_A_FOLDER = {
     "commands": {"inputs", "problems", "results", "solving", "upkeep"},
+    "widgets": {"problem_browser", "run_browser", "run_rows", "progress"},
     "judging": {"crew", "launch", "pool", "sandbox", "verdicts"},
     "topologies": {"agents", "calls", "desk_work", "events", "messages", "rollout", "team", "turns", "vote"}
     | {"single", "independent", "sequential", "centralized", "decentralized"},

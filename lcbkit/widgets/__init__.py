@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from lcbkit.errors import BadValueError
+
 if TYPE_CHECKING:
     from lcbkit.problems import Problem
     from lcbkit.results import Run
@@ -16,11 +18,12 @@ __all__ = ["browse", "live_progress"]
 _HOME = {"live_progress": "progress"}
 
 
-def browse(what: "Iterable[Problem] | Run", **options: Any) -> Any:
-    """Show problems or a run in a notebook, to look through by mouse, keyboard and code.
+def browse(what: "Iterable[Problem] | Run", other: "Run | None" = None, **options: Any) -> Any:
+    """Show problems, a run, or two runs side by side, to look through by mouse, keyboard and code.
 
     Args:
         what: a `ProblemSet` or other problems; or a `Run`.
+        other: a second run, to see where the two differ.
         **options: as in `ProblemBrowser` or `RunBrowser`.
 
     Returns:
@@ -28,8 +31,15 @@ def browse(what: "Iterable[Problem] | Run", **options: Any) -> Any:
     """
     from lcbkit.results import Run
 
-    kind = ("run_browser", "RunBrowser") if isinstance(what, Run) else ("problem_browser", "ProblemBrowser")
-    return getattr(import_module(f"lcbkit.widgets.{kind[0]}"), kind[1])(what, **options)
+    if isinstance(what, Run):
+        from lcbkit.widgets.run_browser import RunBrowser
+
+        return RunBrowser(what, other, **options)
+    from lcbkit.widgets.problem_browser import ProblemBrowser
+
+    if other is not None:
+        raise BadValueError("browse shows two runs side by side, but problems alone")
+    return ProblemBrowser(what, **options)
 
 
 def __getattr__(name: str) -> Any:

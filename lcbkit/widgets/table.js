@@ -49,6 +49,13 @@ function make(tag, name, text) {
   return node;
 }
 
+// A letter per test becomes a row of small boxes.
+function strip(letters) {
+  const line = make("span", letters.length > 24 ? "lcb-strip lcb-dense" : "lcb-strip");
+  line.append(...Array.from(letters, (letter) => make("span", `lcb-v lcb-v-${letter === "-" ? "none" : letter}`, letter)));
+  return line;
+}
+
 function render({ model, el }) {
   let order = [];
   const base = `lcb-${Math.random().toString(36).slice(2)}`;
@@ -126,6 +133,7 @@ function render({ model, el }) {
       const tone = column.tones && Object.hasOwn(column.tones, text) ? column.tones[text] : "";
       if (tone) cell.classList.add(`lcb-tone-${tone}`);
       if (column.grow) cell.title = text;
+      if (column.strip) cell.replaceChildren(strip(text));
       line.append(cell);
     });
     line.addEventListener("click", () => pick(index));

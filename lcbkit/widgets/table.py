@@ -28,7 +28,8 @@ class DataTable(anywidget.AnyWidget):
         columns: a dict for each, with `key` and `label`, and what else applies: `align` is "right"; `grow`
             takes the width that is left and cuts long texts; `order` lists values as sorting ranks them;
             `digits` and `unit` write a number; `tones` maps shown texts to "good", "bad", "warn" or "soft";
-            `mono` asks for the code font; `minor` leaves the column out where the table is narrow.
+            `mono` asks for the code font; `strip` draws each letter of a text as a test's verdict; `minor`
+            leaves the column out where the table is narrow.
         rows: one list of cells each, in the columns' order; the first cell is a text that names the row.
         selected: the first cell of the selected row; "" for none.
         sort_key: the column that sorts; "" keeps the rows' own order.
