@@ -1,9 +1,19 @@
-"""Where a notebook gets its problems and its model from, unless its parameter cell says otherwise."""
+"""What notebooks need beside the library: their problems and model, what is recorded, texts in columns."""
 
 import os
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from textwrap import indent
+from typing import TYPE_CHECKING, NamedTuple
 
-__all__ = ["NotebookSetup", "notebook_setup"]
+from lcbkit.errors import BadValueError, RecordingError
+from lcbkit.html import columns, pre
+
+if TYPE_CHECKING:
+    from lcbkit.problems import Problem, ProblemSet
+    from lcbkit.topologies.team import Team
+
+__all__ = ["NotebookSetup", "SideBySide", "answerable", "notebook_setup", "side_by_side"]
 
 
 class NotebookSetup(NamedTuple):
@@ -32,3 +42,50 @@ def notebook_setup(source: str | None = None, model: str | None = None) -> Noteb
     answers = "recorded answers, offline" if chosen.model == "recorded" else chosen.model
     print(f"Problems: {problems}. Model: {answers}.")  # noqa: T201  (what a reader of the cell must see)
     return chosen
+
+
+def answerable(problems: "ProblemSet", teams: "Iterable[Team]") -> "ProblemSet":
+    """Keep the problems that every one of the teams can answer.
+
+    A live model answers anything, and nothing is asked of it here. Recorded answers cover certain problems,
+    seeds and prompts only: a replay of each problem tells which.
+
+    Raises:
+        BadValueError: when not one problem is left.
+    """
+    from lcbkit.models import RecordedModel
+
+    replaying = [team for team in teams if isinstance(team.model, RecordedModel)]
+    kept = [problem.id for problem in problems if all(_replays(team, problem) for team in replaying)]
+    if not kept:
+        raise BadValueError(
+            f"the recorded answers cover none of the {len(problems)} problems of {problems.source} for all "
+            "of these teams; take fewer teams, or name a live model"
+        )
+    return problems.filter(only=kept)
+
+
+def _replays(team: "Team", problem: "Problem") -> bool:
+    try:
+        team.solve(problem)
+    except RecordingError:
+        return False
+    return True
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SideBySide:
+    """Texts next to each other; made by `side_by_side`."""
+
+    texts: Mapping[str, str]
+
+    def __repr__(self) -> str:
+        return "\n\n".join(f"{title}\n{indent(text, '    ')}" for title, text in self.texts.items())
+
+    def _repr_html_(self) -> str:
+        return columns((title, pre(text)) for title, text in self.texts.items())
+
+
+def side_by_side(texts: Mapping[str, str]) -> SideBySide:
+    """Show plain texts in columns, each under its title; long ones scroll and are cut in the middle."""
+    return SideBySide(dict(texts))

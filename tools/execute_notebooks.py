@@ -24,7 +24,7 @@ def execute(path: Path, *, store_widget_state: bool = False) -> NotebookNode:
     with tempfile.TemporaryDirectory() as folder:
         NotebookClient(
             notebook,
-            timeout=120,
+            timeout=240,
             kernel_name="python3",
             resources={"metadata": {"path": folder}},
             store_widget_state=store_widget_state,

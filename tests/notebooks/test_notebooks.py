@@ -1,8 +1,6 @@
 """Every notebook runs top to bottom in a real kernel, offline, and leaves what it promises."""
 
 import re
-import sys
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,25 +9,20 @@ import pytest
 from nbformat import NotebookNode
 
 from tests.conftest import ROOT
-
-sys.path.insert(0, str(ROOT / "tools"))
-from execute_notebooks import KEPT_EXECUTED, NOTEBOOKS, execute, strip
+from tests.notebooks.kernel import (
+    KEPT_EXECUTED,
+    LIVE_MODEL,
+    NOTEBOOKS,
+    data,
+    execute,
+    executed,
+    executed_live,
+    streams,
+    strip,
+    tagged,
+)
 
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
-
-
-@cache
-def executed(path: Path) -> NotebookNode:
-    return execute(path)
-
-
-def tagged(notebook: NotebookNode, tag: str) -> NotebookNode:
-    [cell] = [cell for cell in notebook.cells if tag in cell.metadata.get("tags", [])]
-    return cell
-
-
-def data(cell: NotebookNode, mime: str) -> str:
-    return "".join(output["data"].get(mime, "") for output in cell.outputs if "data" in output)
 
 
 def shape(notebook: NotebookNode) -> list[Any]:
@@ -43,12 +36,20 @@ def shape(notebook: NotebookNode) -> list[Any]:
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_runs_top_to_bottom(path: Path) -> None:
-    notebook = executed(path)
+    notebook = executed(path.stem)
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
     assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
-    streams = [output for cell in code for output in cell.outputs if output.output_type == "stream"]
-    assert not [stream.text for stream in streams if stream.name == "stderr"]
+    assert not streams(notebook, "stderr")
     nbformat.validate(notebook)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_runs_on_real_problems_with_a_live_model_by_its_parameters_alone(path: Path, shared: Path) -> None:
+    """The environment stands in for the parameter cell, which leaves both to it."""
+    live = executed_live(path.stem, shared)
+    assert not streams(live.notebook, "stderr")
+    if LIVE_MODEL in str(live.notebook.cells):
+        assert live.n_requests
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
@@ -66,13 +67,13 @@ def test_is_committed_stripped_or_executed_as_it_should_be(path: Path) -> None:
     assert "widgets" not in committed.metadata
     assert str(ROOT) not in path.read_text(), "a path of this machine"
     if path.stem in KEPT_EXECUTED:
-        assert shape(committed) == shape(executed(path)), "run tools/execute_notebooks.py"
+        assert shape(committed) == shape(executed(path.stem)), "run tools/execute_notebooks.py"
     else:
         assert committed == strip(nbformat.read(path, as_version=4)), "run tools/execute_notebooks.py --strip"
 
 
 def test_quickstart_ends_with_a_table_of_pass_at_1() -> None:
-    notebook = executed(NOTEBOOKS / "00_quickstart.ipynb")
+    notebook = executed("00_quickstart")
     problems = data(tagged(notebook, "problems"), "text/html")
     assert "<table" in problems
     assert "18" in problems
