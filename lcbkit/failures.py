@@ -1,6 +1,7 @@
 """What counts as a failure of the infrastructure rather than of a model, and asking again after one."""
 
 import asyncio
+import json
 import random
 import sys
 import time
@@ -28,6 +29,8 @@ _LASTING = (
     ("langchain_core.exceptions", "ModelAuthenticationError ModelPermissionDeniedError ModelNotFoundError"),
     ("openai", "AuthenticationError PermissionDeniedError NotFoundError"),
 )
+# A stream can break off with an error that has no HTTP status; these say that the request itself was bad.
+_BAD_REQUEST = {"invalid_request_error", "BadRequestError", "context_length_exceeded"}
 _TRANSIENT_STATUS = {408, 409, 425, 429}
 _LASTING_STATUS = {401, 402, 403, 404}
 
@@ -50,6 +53,8 @@ def is_transient(error: BaseException) -> bool:
         return True
     if isinstance(error, RuntimeError) and "Event loop is closed" in str(error):
         return True  # a pooled connection of an earlier event loop; the next attempt opens a new one
+    if isinstance(error, json.JSONDecodeError) or _broke_a_stream(error):
+        return True
     status = _status(error)
     return status in _TRANSIENT_STATUS or 500 <= status < 600
 
@@ -123,6 +128,16 @@ def _is_one_of(error: BaseException, classes: tuple[tuple[str, str], ...]) -> bo
         if isinstance(error, known):
             return True
     return False
+
+
+def _broke_a_stream(error: BaseException) -> bool:
+    """Whether the server failed in the middle of an answer, for a reason that is not the request."""
+    if not _is_one_of(error, (("openai", "APIError"),)) or _status(error):
+        return False
+    told = {str(getattr(error, name, None)) for name in ("type", "code")}
+    statuses = {int(text) for text in told if text.isdecimal()}
+    refused = any(400 <= status < 500 and status not in _TRANSIENT_STATUS for status in statuses)
+    return not refused and not told & _BAD_REQUEST
 
 
 def _status(error: BaseException) -> int:

@@ -9,16 +9,15 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from langchain_core.exceptions import ModelAPIError
-from langchain_core.outputs import ChatResult
 from langchain_openai import ChatOpenAI
 
+from lcbkit.endpoint_model import EndpointModel
 from lcbkit.errors import ModelError
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["DEFAULTS", "EndpointModel", "endpoint_model", "provider_model"]
+__all__ = ["DEFAULTS", "endpoint_model", "provider_model"]
 
 DEFAULTS = {"temperature": 0.2, "top_p": 0.9, "max_tokens": 4096, "timeout": 600.0}
 """An ensemble at temperature 0 is one answer copied; the time-out is in seconds, for one request."""
@@ -27,28 +26,6 @@ DEFAULTS = {"temperature": 0.2, "top_p": 0.9, "max_tokens": 4096, "timeout": 600
 # loop of its own. One connection per request costs nothing beside an answer of seconds.
 _HEADERS = {"Connection": "close"}
 _EXTRAS = ("top_k", "min_p", "repetition_penalty")
-
-
-class EndpointModel(ChatOpenAI):
-    """ChatOpenAI for servers of others, which know `max_tokens` under its old name only."""
-
-    def _get_request_payload(
-        self, input_: Any, *, stop: list[str] | None = None, **kwargs: Any
-    ) -> dict[str, Any]:
-        payload: dict[str, Any] = super()._get_request_payload(input_, stop=stop, **kwargs)
-        if "max_completion_tokens" in payload:
-            payload["max_tokens"] = payload.pop("max_completion_tokens")
-        return payload
-
-    def _create_chat_result(self, response: Any, generation_info: dict[str, Any] | None = None) -> ChatResult:
-        try:
-            result = super()._create_chat_result(response, generation_info)
-            if not result.generations:
-                raise ValueError("it holds no choice")
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            # A web page or a proxy's notice instead of an answer: the server failed, not the model.
-            raise ModelAPIError(f"no chat completion came from {self.openai_api_base}: {error}") from error
-        return result
 
 
 def endpoint_model(name: str, base_url: str, settings: dict[str, Any]) -> EndpointModel:

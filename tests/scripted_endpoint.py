@@ -74,6 +74,7 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)  # e.g. {"Retry-After": "1"}
     drop: bool = False  # reset the connection instead of answering; when streaming, after half the words
     extra: Mapping[str, Any] = field(default_factory=dict)  # more top-level fields of the answer
+    cut: bool = False  # send half the answer: of a stream, that ends in order; else the connection is reset
     raw: str | None = None  # sent in place of an answer, with `headers`
 
     @property
@@ -205,18 +206,21 @@ class _Handler(BaseHTTPRequestHandler):
             choice = {"index": 0, "finish_reason": reply.ending, "message": _message(request, reply)}
             usage = {"usage": reply.usage} if reply.usage else {}
             kind = {"object": "chat.completion"}
-            self._send(
-                200, _head(request) | kind | {"choices": [choice]} | usage | reply.extra, reply.headers
-            )
+            answer = _head(request) | kind | {"choices": [choice]} | usage | reply.extra
+            self._send(200, answer, reply.headers, cut=reply.cut)
 
-    def _send(self, status: int, value: Any, headers: Mapping[str, str] | None = None) -> None:
+    def _send(
+        self, status: int, value: Any, headers: Mapping[str, str] | None = None, *, cut: bool = False
+    ) -> None:
         raw = (value if isinstance(value, str) else json.dumps(value)).encode()
         self.send_response(status)
         for name, text in {"Content-Type": "application/json", **(headers or {})}.items():
             self.send_header(name, text)
         self.send_header("Content-Length", str(len(raw)))
         self.end_headers()
-        self.wfile.write(raw)
+        self.wfile.write(raw[: len(raw) // 2] if cut else raw)
+        if cut:
+            self._reset()
 
     def _stream(self, request: Request, reply: Reply) -> None:
         self.send_response(200)
@@ -225,16 +229,18 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         head = _head(request) | {"object": "chat.completion.chunk"}
         deltas = list(_deltas(request, reply))
-        for delta in deltas[: len(deltas) // 2] if reply.drop else deltas:
+        broken = reply.drop or reply.cut
+        for delta in deltas[: len(deltas) // 2] if broken else deltas:
             self._event(head | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
-        if reply.drop:
-            self._reset()
+        self.close_connection = True
+        if broken:
+            if reply.drop:
+                self._reset()
             return
         self._event(head | {"choices": [{"index": 0, "delta": {}, "finish_reason": reply.ending}]})
         if reply.usage and (request.body.get("stream_options") or {}).get("include_usage"):
             self._event(head | {"choices": [], "usage": reply.usage})
         self.wfile.write(b"data: [DONE]\n\n")
-        self.close_connection = True
 
     def _event(self, value: Any) -> None:
         self.wfile.write(b"data: " + json.dumps(value).encode() + b"\n\n")
@@ -280,10 +286,16 @@ def _arguments(value: Any) -> str:
 
 def _deltas(request: Request, reply: Reply) -> Iterator[dict[str, Any]]:
     yield {"role": "assistant", "content": ""}
+    if reply.reasoning is not None:
+        yield {"reasoning_content": reply.reasoning}
     for word in reply.text.splitlines(keepends=True):
         yield {"content": word}
     for number, call in enumerate(_calls(request, reply)):
-        yield {"tool_calls": [{"index": number, **call}]}
+        whole = call["function"]["arguments"]
+        half = len(whole) // 2
+        first = {**call, "function": {**call["function"], "arguments": whole[:half]}}
+        yield {"tool_calls": [{"index": number, **first}]}
+        yield {"tool_calls": [{"index": number, "function": {"arguments": whole[half:]}}]}
 
 
 def _text(message: Mapping[str, Any]) -> str:

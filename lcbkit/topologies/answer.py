@@ -43,9 +43,10 @@ class Usage:
         """The usage of one model call.
 
         Args:
-            metadata: LangChain's `usage_metadata` of the answer; None or empty if there was none.
+            metadata: LangChain's `usage_metadata` of the answer; None or empty if there was none. Zeros are
+                none either: no call costs nothing.
         """
-        if not metadata:
+        if not metadata or not (metadata.get("input_tokens") or metadata.get("output_tokens")):
             return cls(n_llm_calls=1, calls_without_usage=1)
         return cls(
             prompt_tokens=metadata.get("input_tokens") or 0,

@@ -1,4 +1,7 @@
-"""What happens while a team works on a problem, as typed events for notebooks and the terminal."""
+"""What happens while a team works on a problem, as typed events for notebooks and the terminal.
+
+Printed, an event is a line.
+"""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -25,6 +28,9 @@ class RolloutStarted:
     topology: str
     problem_id: str
 
+    def __str__(self) -> str:
+        return f"the {self.topology} team begins {self.problem_id}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentStarted:
@@ -33,6 +39,9 @@ class AgentStarted:
     agent: int
     role: str
     round: int
+
+    def __str__(self) -> str:
+        return f"{_who(self.agent, self.role, self.round)} begins"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +62,9 @@ class ToolCalled:
     arguments: str
     result: str
 
+    def __str__(self) -> str:
+        return f"{_who(self.agent, self.role)} calls {self.tool}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentFinished:
@@ -60,12 +72,23 @@ class AgentFinished:
 
     run: AgentRun
 
+    def __str__(self) -> str:
+        run = self.run
+        program = "with a program" if run.code else "without a program"
+        tokens = f"{run.usage.total_tokens:,} tokens"
+        return f"{_who(run.agent, run.role, run.round)} ends ({run.stop_reason}), {program}, {tokens}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handoff:
     """A text goes from one agent to another."""
 
     record: HandoffRecord
+
+    def __str__(self) -> str:
+        record = self.record
+        program = ", with a program" if record.has_code else ""
+        return f"{record.role} -> {record.target}: {record.chars_out:,} characters{program}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,12 +103,21 @@ class RoundFinished:
     round: int
     programs: int
 
+    def __str__(self) -> str:
+        return f"round {self.round} ends; peers with a program: {self.programs}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Voted:
     """The team has voted over its programs."""
 
     votes: Votes
+
+    def __str__(self) -> str:
+        if self.votes.winner is None:
+            return "vote: nobody has a program"
+        groups = ", ".join(map(str, self.votes.sizes))
+        return f"vote: groups of equal programs {groups}; agent {self.votes.winner} speaks for the team"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +126,9 @@ class RolloutFinished:
 
     problem_id: str
     answer: TeamAnswer
+
+    def __str__(self) -> str:
+        return f"the team ends {self.problem_id}: {self.answer.status}"
 
 
 Event: TypeAlias = (
@@ -106,3 +141,7 @@ Event: TypeAlias = (
     | Voted
     | RolloutFinished
 )
+
+
+def _who(agent: int, role: str, round: int = 0) -> str:
+    return f"agent {agent} ({role})" + (f", round {round}," if round else "")

@@ -20,6 +20,7 @@ from lcbkit.topologies.reports import (
     parse_report,
     render_report,
 )
+from lcbkit.topologies.transcript import encodable
 
 __all__ = ["MESSAGE_FORMATS", "Desk", "own_words", "reporting_contract"]
 
@@ -31,7 +32,6 @@ _NAME_CHARS = 100
 _MAX_ITEMS = 30
 _MAX_DEPTH = 5
 
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _THINK = re.compile(r"<(/?)think>", re.IGNORECASE)
 
 _WHERE = "Put a report into every reply, in front of the program if the reply has one. No code in the report."
@@ -122,7 +122,7 @@ class Desk:
             body = fenced(text, "text")
         else:
             body = self._rendered(parsed, prose, code, sender=sender, advice=advice)
-        given = _encodable(f"### {sender}\n{body}")
+        given = encodable(f"### {sender}\n{body}")
         record = HandoffRecord(
             role=sender,
             target=target,
@@ -134,7 +134,7 @@ class Desk:
             chars_in=len(text),
             chars_out=len(given),
             has_code=code is not None,
-            raw_excerpt=_encodable(text[:_RAW_CHARS]),
+            raw_excerpt=encodable(text[:_RAW_CHARS]),
             rendered_excerpt=given[:_RENDERED_CHARS],
         )
         return given, record
@@ -236,8 +236,3 @@ def _short(value: Any, depth: int = 0) -> Any:
     if isinstance(value, list):
         return [_short(item, depth + 1) for item in value[:_MAX_ITEMS]]
     return value
-
-
-def _encodable(text: str) -> str:
-    """The text without halves of characters, which JSON can spell and no request can carry."""
-    return _SURROGATE.sub("\ufffd", text)

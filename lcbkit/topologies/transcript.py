@@ -1,6 +1,7 @@
 """Reading chat messages: text without reasoning, how an answer ended, and what a record keeps of it."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from lcbkit.extract import extract_code, strip_reasoning
 __all__ = [
     "MALFORMED",
     "answer_text",
+    "encodable",
     "last_program",
     "last_text",
     "plain",
@@ -23,6 +25,7 @@ MALFORMED = "malformed_arguments"
 """The argument under which a repaired tool call carries what the model wrote instead of valid JSON."""
 
 _NO_ANSWER = "(no answer)"
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _ROLES = {"human": "user", "ai": "assistant"}
 # Each provider has its own word for an answer that ended at the token limit.
 _ENDINGS = ("finish_reason", "stop_reason", "done_reason")
@@ -54,8 +57,17 @@ def last_program(messages: Sequence[BaseMessage], starter_code: str) -> str | No
     return next((program for program in programs if program is not None), None)
 
 
+def encodable(value: Any) -> Any:
+    """A JSON value without halves of characters, which JSON can spell and no request can carry."""
+    if isinstance(value, str):
+        return value if value.isascii() else _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {encodable(name): encodable(item) for name, item in value.items()}
+    return [encodable(item) for item in value] if isinstance(value, list) else value
+
+
 def repaired(message: AIMessage, number: int) -> AIMessage:
-    """A message whose every tool call can be executed and answered.
+    """A message that can be sent back, whose every tool call can be executed and answered.
 
     Calls whose arguments are not JSON become calls with that text under `MALFORMED`, so that the model is
     told; left as they are, they would end the agent. Missing and repeated ids get new ones.
@@ -64,6 +76,8 @@ def repaired(message: AIMessage, number: int) -> AIMessage:
         message: as the model wrote it.
         number: the message's place in the conversation; makes the new ids unique and the same in a replay.
     """
+    if (content := encodable(message.content)) != message.content:
+        message = message.model_copy(update={"content": content})
     if not message.tool_calls and not message.invalid_tool_calls:
         return message
     broken = [_mended(call) for call in message.invalid_tool_calls]
@@ -71,7 +85,7 @@ def repaired(message: AIMessage, number: int) -> AIMessage:
     for place, call in enumerate([*message.tool_calls, *broken]):
         taken = {other["id"] for other in calls}
         known = call["id"] if call["id"] and call["id"] not in taken else f"call_{number}_{place}"
-        calls.append({**call, "id": known})
+        calls.append({**call, "args": encodable(call["args"]), "id": known})
     # The provider's own copy of the calls would be sent back as it is; some servers refuse malformed ones.
     kept = {name: value for name, value in message.additional_kwargs.items() if name != "tool_calls"}
     return message.model_copy(

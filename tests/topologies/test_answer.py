@@ -61,7 +61,7 @@ def test_the_usage_of_a_call_has_its_reasoning_and_cached_tokens() -> None:
     )
 
 
-@pytest.mark.parametrize("metadata", [None, {}])
+@pytest.mark.parametrize("metadata", [None, {}, {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}])
 def test_a_call_that_reports_no_tokens_is_counted_as_such(metadata: dict[str, int] | None) -> None:
     assert Usage.of_call(metadata) == Usage(n_llm_calls=1, calls_without_usage=1)
 
