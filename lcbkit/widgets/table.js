@@ -221,20 +221,26 @@ function render({ model, el }) {
   scroll.addEventListener("keydown", onKey);
   scroll.addEventListener("scroll", drawBody);
   const drawing = ["rows", "columns", "sort_key", "sort_desc", "height", "label", "empty"];
-  const redraw = () => { draw(); show(); };
   // Several changes of one message are one drawing.
-  let waiting = false;
+  let waiting = false, top = false;
   const later = () => {
     if (waiting) return;
     waiting = true;
-    queueMicrotask(() => { waiting = false; redraw(); });
+    queueMicrotask(() => {
+      waiting = false;
+      draw();
+      if (top) scroll.scrollTop = 0;  // whoever sorts wants to see what comes first
+      else show();
+      top = false;
+    });
   };
-  drawing.forEach((name) => model.on(`change:${name}`, later));
+  const resort = () => { top = true; later(); };
+  drawing.forEach((name) => model.on(`change:${name}`, name.startsWith("sort") ? resort : later));
   model.on("change:selected", show);
   draw();
   requestAnimationFrame(show);  // heights are known once the table is on the page
   return () => {
-    drawing.forEach((name) => model.off(`change:${name}`, later));
+    drawing.forEach((name) => model.off(`change:${name}`, name.startsWith("sort") ? resort : later));
     model.off("change:selected", show);
   };
 }
