@@ -3,9 +3,7 @@
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,23 +12,15 @@ from lcbkit.judging.pool import Pool, memory_bytes
 from lcbkit.problems import Problem
 from lcbkit.records import Record, Status
 from lcbkit.results import Run
+from lcbkit.run_batch import REDO, Batch, Key
 from lcbkit.run_config import describe_run, now, run_files
 from lcbkit.run_folder import RunFolder
-from lcbkit.run_progress import InstanceFinished, Listener, Progress, RunFinished, RunStarted, listening
-from lcbkit.run_records import (
-    failed_record,
-    judged_record,
-    new_record,
-    solved_record,
-    stored_report,
-    unjudged_record,
-)
+from lcbkit.run_progress import Progress, RunFinished, listening
+from lcbkit.run_records import failed_record, new_record, solved_record
 from lcbkit.topologies.team import Team
 from lcbkit.waiting import run_sync, waking
 
 __all__ = ["aevaluate", "evaluate"]
-
-Key = tuple[str, int]
 
 
 def evaluate(
@@ -77,8 +67,9 @@ def evaluate(
         max_infra_rate: share of infra_error instances above which the run's table says that it is no score.
 
     Returns:
-        The run of these problems and samples; a part of them if a callback said "stop". The folder keeps what
-        it holds of others.
+        The run of these problems and samples; a part of them if a callback said "stop", or if nothing but
+        infrastructure errors came from the first instances (`config["gave_up"]` then says so). The folder
+        keeps what it holds of others.
 
     Raises:
         NothingToDoError: no problems.
@@ -153,28 +144,28 @@ async def aevaluate(
         RunFolder.open(files, config, resume=resume, overwrite=overwrite) as folder,
         listening(progress) as tell,
     ):
-        batch = _Batch(
-            team=team,
-            settings=config["settings"],
+        batch = Batch(
+            programs=_Rollouts(team, config["settings"], wanted, folder, asyncio.Semaphore(concurrency)),
+            judging=limits,
             wanted=wanted,
             folder=folder,
             tell=tell,
-            concurrency=concurrency,
+            # A few more rollouts than model calls: some are always busy with a tool or a hand-off.
+            slots=concurrency + max(2, concurrency // 2),
             pool=Pool(workers=judge_workers),
-            redo=_REDO | {Status.AGENT_ERROR} if retry_errors else _REDO,
+            redo=REDO | {Status.AGENT_ERROR} if retry_errors else REDO,
         )
         try:
             async with waking():
                 await batch.run()
         finally:
             config["ended"] = now()
+            if batch.gave_up:
+                config["gave_up"] = batch.gave_up
             folder.close_run(config)
         run = Run(batch.finished(), config, files)
         tell(RunFinished(summary=run.summary(), stopped=batch.stopped))
         return run
-
-
-_REDO = frozenset({Status.INFRA_ERROR, Status.JUDGE_ERROR})
 
 
 def _check(problems: Sequence[Problem], *, tests: str, time_limit: float, **counts: int | None) -> None:
@@ -189,103 +180,24 @@ def _check(problems: Sequence[Problem], *, tests: str, time_limit: float, **coun
             raise BadValueError(f"{name} is {count}; it must be at least 1")
 
 
-@dataclass(kw_only=True)
-class _Batch:
-    """One call of `evaluate` at work, in one event loop."""
+@dataclass(frozen=True)
+class _Rollouts:
+    """Programs as the team writes them."""
 
     team: Team
-    settings: dict[str, Any]
-    wanted: dict[Key, Problem]
+    settings: Mapping[str, Any]
+    wanted: Mapping[Key, Problem]
     folder: RunFolder
-    tell: Listener
-    concurrency: int
-    pool: Pool
-    redo: frozenset[Status]
-    stopped: bool = False
+    gate: asyncio.Semaphore
 
-    def __post_init__(self) -> None:
-        self._gate = asyncio.Semaphore(self.concurrency)
-        # A few more rollouts than model calls: some are always busy with a tool or a hand-off.
-        self._slots = asyncio.Semaphore(self.concurrency + max(2, self.concurrency // 2))
-        self._backlog = asyncio.Semaphore(8 * self.pool.workers)
-        self._solving: set[asyncio.Task[None]] = set()
-        self._failure: Exception | None = None
-        done = self.finished()
-        self._done = sum(record.status not in self.redo for record in done)
-        self._passed = sum(record.passed for record in done)
-        self._scored = sum(record.scored for record in done if record.status not in self.redo)
-
-    def finished(self) -> list[Record]:
-        """The records of the wanted instances, in order, as far as they exist."""
-        return [self.folder.latest[key] for key in self.wanted if key in self.folder.latest]
-
-    async def run(self) -> None:
-        """Solve and judge what is not finished, until all is or a listener says stop."""
-        todo = [key for key in self.wanted if self._is_open(key)]
-        self._emit(
-            RunStarted(
-                where=str(self.folder.files),
-                keys=tuple(self.wanted),
-                records=tuple(record for record in self.finished() if record.status not in self.redo),
-                **self._counts(),
-            )
-        )
-        if not todo or self.stopped:
-            return
-        # The pool closes first, so that no thread still waits for a verdict when the threads are awaited.
-        with ThreadPoolExecutor(self.pool.workers, "lcbkit-judge") as threads, self.pool as pool:
-            async with asyncio.TaskGroup() as group:
-                await self._start_all(
-                    todo, group, _Judge(pool, threads, self.settings["judging"], self.folder)
-                )
-        if self._failure is not None:
-            raise self._failure
-
-    def _is_open(self, key: Key) -> bool:
-        return key not in self.folder.latest or self.folder.latest[key].status in self.redo
-
-    async def _start_all(self, todo: list[Key], group: asyncio.TaskGroup, judge: "_Judge") -> None:
-        for key in todo:
-            await self._slots.acquire()
-            if self.stopped:
-                return
-            task = group.create_task(self._guarded(key, judge))
-            self._solving.add(task)
-            task.add_done_callback(self._solving.discard)
-
-    async def _guarded(self, key: Key, judge: "_Judge") -> None:
-        try:
-            await self._finish_instance(key, judge)
-        except Exception as error:  # noqa: BLE001 - raised again when the programs in the judge have their verdicts
-            self._failure = self._failure or error
-            self._halt()
-
-    async def _finish_instance(self, key: Key, judge: "_Judge") -> None:
-        try:
-            record = await self._program(key)
-            self._solving.discard(_this_task())  # from here on a stop waits for the verdict
-            if record.status is Status.OK:
-                await self._backlog.acquire()
-        finally:
-            self._slots.release()
-        if record.status is Status.OK:
-            try:
-                record = await judge(record, self.wanted[key])
-            finally:
-                self._backlog.release()
-        self._keep(record)
-
-    async def _program(self, key: Key) -> Record:
-        """The instance's record without a verdict: the stored program of a judge error, else a rollout."""
-        old = self.folder.latest.get(key)
-        if old and old.status is Status.JUDGE_ERROR and old.code is not None:
-            return replace(old, status=Status.OK, error=None)
+    async def __call__(self, key: Key) -> Record:
+        """The instance's record without a verdict."""
         problem, sample = self.wanted[key], key[1]
         record = new_record(problem, sample, self.settings)
         started = time.perf_counter()
         try:
             answer = await self.team.asolve(
-                problem, seed=self.settings["seed"], sample=sample, gate=self._gate
+                problem, seed=self.settings["seed"], sample=sample, gate=self.gate
             )
         except LcbkitError:
             raise  # wrong use or a missing thing: the next instance would meet it as well
@@ -295,61 +207,3 @@ class _Batch:
         texts = {"id": problem.id, "sample": sample, **answer.to_dict()}
         await asyncio.to_thread(self.folder.write_trajectory, key, texts)
         return record
-
-    def _keep(self, record: Record) -> None:
-        self.folder.append(record)
-        self._done += 1
-        self._passed += record.passed
-        self._scored += record.scored
-        self._emit(InstanceFinished(record=record, **self._counts()))
-
-    def _counts(self) -> dict[str, int]:
-        return {
-            "total": len(self.wanted),
-            "done": self._done,
-            "passed": self._passed,
-            "scored": self._scored,
-        }
-
-    def _emit(self, event: RunStarted | InstanceFinished) -> None:
-        if self.tell(event) == "stop":
-            self._halt()
-
-    def _halt(self) -> None:
-        """Start nothing more, give up what has no program yet, and let the judge finish."""
-        if self.stopped:
-            return
-        self.stopped = True
-        for task in tuple(self._solving):
-            task.cancel()
-        self._slots.release()  # a task cancelled before its first step gives no place back
-
-
-@dataclass(frozen=True)
-class _Judge:
-    """Judges off the event loop, as many programs at a time as the pool has workers."""
-
-    pool: Pool
-    threads: ThreadPoolExecutor
-    limits: Mapping[str, Any]
-    folder: RunFolder
-
-    async def __call__(self, record: Record, problem: Problem) -> Record:
-        work = partial(self._judge, record, problem)
-        return await asyncio.get_running_loop().run_in_executor(self.threads, work)
-
-    def _judge(self, record: Record, problem: Problem) -> Record:
-        started = time.perf_counter()
-        try:
-            report = self.pool.judge(record.code or "", problem, **self.limits)
-        except Exception as error:  # noqa: BLE001 - the judge's failure is not the program's and not the batch's
-            return unjudged_record(record, error, time.perf_counter() - started)
-        judged = judged_record(record, report, time.perf_counter() - started)
-        self.folder.write_report(record.key, stored_report(report))
-        return judged
-
-
-def _this_task() -> asyncio.Task[Any]:
-    task = asyncio.current_task()
-    assert task is not None
-    return task

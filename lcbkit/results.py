@@ -17,16 +17,19 @@ from lcbkit.run_folder import RunFiles, in_order, read_records
 from lcbkit.scores import UNKNOWN, Score, Summary, group, mean_pass_at_k, summarize
 from lcbkit.scoring.comparison import Comparison, paired
 from lcbkit.scoring.costs import Cost, Prices, PriceSource, cost_of
+from lcbkit.scoring.overview import Overview, overview
 from lcbkit.scoring.tables import ScoreTable, grouping, score_table
 from lcbkit.storage import read_json
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Comparison", "Run", "compare", "load_run", "pass_at_k", "wilson_interval"]
+__all__ = ["Comparison", "Run", "compare", "load_run", "pass_at_k", "side_by_side", "wilson_interval"]
 
 MAX_INFRA_RATE = 0.1
 """Share of infrastructure errors above which a run is no score, unless its configuration says otherwise."""
+
+_AGAIN = "see that the endpoint answers, then run the same again: it takes up those"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -186,11 +189,13 @@ class Run:
 
     def _warnings(self) -> list[str]:
         summary = self.summary()
+        if gave_up := self.config.get("gave_up"):
+            return [f"{gave_up}: this is no score of the team; {_AGAIN}"]
         if summary.infra_rate <= self.config.get("max_infra_rate", MAX_INFRA_RATE):
             return []
         return [
             f"{summary.n_infra_error} of {summary.n} instances ended in infrastructure errors, so this is "
-            "no score of the team; see that the endpoint answers, then run the same again: it takes up those"
+            f"no score of the team; {_AGAIN}"
         ]
 
     def _title(self) -> str:
@@ -239,6 +244,34 @@ def _why_none(path: Path, error: OSError) -> str:
         others = f", but the runs {', '.join(inside[:8])}{', …' * (len(inside) > 8)}" if inside else ""
         return f"the folder holds no predictions.jsonl{others}"
     return error.strerror or str(error)
+
+
+def side_by_side(
+    runs: Sequence[Run],
+    *,
+    by: str | Sequence[str] | None = None,
+    prices: PriceSource | None = None,
+    labels: Sequence[str] | None = None,
+) -> Overview:
+    """Runs in the lines of one table.
+
+    Args:
+        runs: as many as fit.
+        by: a column of pass@1 for each group of this kind: one or two words as in `Run.table`.
+        prices: as in `Run.cost`, for columns of money.
+        labels: what to call the runs; None takes their own labels, with their folders where two are alike.
+
+    Raises:
+        BadValueError: for an unknown word, or prices that cannot be read or lack a model.
+    """
+    own = [run.label for run in runs]
+    names = labels or [_placed(run) if own.count(run.label) > 1 else run.label for run in runs]
+    return overview(
+        [(name, run.records) for name, run in zip(names, runs, strict=True)],
+        of_group=None if by is None else grouping(by),
+        prices=None if prices is None else Prices.of(prices),
+        notes=[f"{name}: {note}" for name, run in zip(names, runs, strict=True) for note in run._warnings()],
+    )
 
 
 def compare(a: Run, b: Run, *, by: str | Sequence[str] | None = None) -> Comparison:

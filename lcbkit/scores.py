@@ -121,7 +121,8 @@ class Summary:
         by_difficulty: easy, medium, hard, and others that occur.
         by_platform: leetcode, codeforces, atcoder, and others that occur.
         by_mode: stdin, functional.
-        pass_at_k: k and pass@k with several samples a problem, over the problems with k scored samples.
+        pass_at_k: with several samples a problem, pass@k by k, from 1 to the number of samples, over the
+            problems with k scored samples.
         stop_reasons: instances by the reason why the answering role stopped.
         tokens: sums over all instances of tokens, calls, and calls whose usage the endpoint did not report.
         seconds: time of all instances together, solving and judging.
@@ -204,7 +205,9 @@ class Summary:
         odd = [f"{name} {number}" for name, number in self.stop_reasons.items() if name != "end"]
         if odd:
             lines.append(f"stopped early: {', '.join(odd)}")
-        lines += [f"pass@{k}: {value:.1%}" for k, value in self.pass_at_k.items() if value is not None]
+        drawn = [f"pass@{k} {value:.1%}" for k, value in self.pass_at_k.items() if value is not None]
+        if drawn:
+            lines.append(f"of {max(self.pass_at_k)} samples: {', '.join(drawn)}")
         if self.tokens["n_llm_calls"]:
             lines.append(_cost(self.tokens))
         return lines
@@ -261,13 +264,16 @@ def summarize(records: Sequence[Record]) -> Summary:
         by_difficulty=group(records, lambda record: record.difficulty, DIFFICULTIES),
         by_platform=group(records, lambda record: record.platform, PLATFORMS),
         by_mode=group(records, lambda record: record.mode, MODES),
-        pass_at_k={k: mean_pass_at_k(records, k)[0] for k in (5, 10, most) if 1 < k <= most},
+        pass_at_k={k: mean_pass_at_k(records, k)[0] for k in (*_DRAWN, most) if k <= most}
+        if most > 1
+        else {},
         stop_reasons=dict(sorted(Counter(filter(None, (record.stop_reason for record in records))).items())),
         tokens={name: sum(getattr(record, name) for record in records) for name in _TOKENS},
         seconds=round(sum(record.latency_s or 0.0 for record in records), 1),
     )
 
 
+_DRAWN = (1, 2, 5, 10, 20, 50, 100)
 _TOKENS = (
     "prompt_tokens",
     "completion_tokens",

@@ -72,7 +72,17 @@ def test_several_samples_are_not_taken_for_independent() -> None:
 def test_pass_at_k_leaves_out_problems_with_fewer_scored_samples() -> None:
     records = [record("a", s == 0, sample=s) for s in range(2)]
     records += [record("b", sample=0), record("b", sample=1, status=Status.INFRA_ERROR)]
-    assert summarize(records).pass_at_k == {2: 1.0}
+    assert summarize(records).pass_at_k == {1: 0.25, 2: 1.0}
+
+
+def test_pass_at_k_is_told_for_one_all_and_some_between() -> None:
+    records = [record("a", s < 3, sample=s) for s in range(12)]
+    summary = summarize(records)
+    assert list(summary.pass_at_k) == [1, 2, 5, 10, 12]
+    assert summary.pass_at_k[1] == pytest.approx(0.25)
+    assert summary.pass_at_k[2] == pytest.approx(1 - 9 * 8 / (12 * 11))
+    assert "of 12 samples: pass@1 25.0%, pass@2 45.5%," in str(summary)
+    assert summarize(records[:1]).pass_at_k == {}
 
 
 def test_tokens_that_nobody_reported_make_the_sum_a_lower_bound() -> None:

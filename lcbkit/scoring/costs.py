@@ -13,7 +13,7 @@ from lcbkit.errors import BadValueError
 from lcbkit.estimates import bootstrap_interval
 from lcbkit.records import Record
 
-__all__ = ["Cost", "Price", "PriceSource", "Prices", "cost_of"]
+__all__ = ["Cost", "Price", "PriceSource", "Prices", "amount", "cost_of"]
 
 _MILLION = 1_000_000
 
@@ -39,12 +39,12 @@ class Cost:
     at_least: bool
 
     def __str__(self) -> str:
-        solved = "none was solved" if self.per_solved is None else f"{_amount(self.per_solved)} a solved one"
+        solved = "none was solved" if self.per_solved is None else f"{amount(self.per_solved)} a solved one"
         bound = "; at least, as some calls came without usage" * self.at_least
-        return f"{_amount(self.total)} {self.unit}: {_amount(self.per_problem)} a problem, {solved}{bound}"
+        return f"{amount(self.total)} {self.unit}: {amount(self.per_problem)} a problem, {solved}{bound}"
 
 
-def _amount(value: float) -> str:
+def amount(value: float) -> str:
     """A number with three digits that count, never in powers of ten."""
     if value == 0 or value >= 100:
         return f"{value:,.0f}"
