@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from lcbkit.judging.pool import iter_judge, judge, judge_many, run_python
     from lcbkit.judging.report import Execution, Report, TestResult, Verdict
     from lcbkit.judging.sandbox import sandbox_status
+    from lcbkit.magic import load_ipython_extension
     from lcbkit.models import get_model
     from lcbkit.notebook import notebook_setup
     from lcbkit.problems import Problem, ProblemSet, TestCase
     from lcbkit.prompts import build_prompt
     from lcbkit.results import Run, compare, load_run, pass_at_k
     from lcbkit.topologies.team import Team, TeamAnswer, build_team
+    from lcbkit.widgets import browse
 
 __version__ = "0.1.0"
 
@@ -36,6 +38,7 @@ _HOME = {
     "TestResult": "judging.report",
     "Verdict": "judging.report",
     "aevaluate": "evaluation",
+    "browse": "widgets",
     "build_prompt": "prompts",
     "build_team": "topologies.team",
     "compare": "results",
@@ -46,6 +49,7 @@ _HOME = {
     "iter_judge": "judging.pool",
     "judge": "judging.pool",
     "judge_many": "judging.pool",
+    "load_ipython_extension": "magic",
     "load_problems": "dataset",
     "load_run": "results",
     "notebook_setup": "notebook",
@@ -68,6 +72,7 @@ __all__ = [
     "TestResult",
     "Verdict",
     "aevaluate",
+    "browse",
     "build_prompt",
     "build_team",
     "compare",
@@ -78,6 +83,7 @@ __all__ = [
     "iter_judge",
     "judge",
     "judge_many",
+    "load_ipython_extension",
     "load_problems",
     "load_run",
     "notebook_setup",

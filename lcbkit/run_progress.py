@@ -24,6 +24,7 @@ class RunStarted:
         where: the run's folder, or its predictions file.
         keys: the (problem id, sample) of each instance, in the run's order.
         records: of the finished ones.
+        stop: ends the batch as a returned "stop" does, at once and from any thread.
     """
 
     total: int
@@ -33,6 +34,7 @@ class RunStarted:
     where: str
     keys: tuple[tuple[str, int], ...] = ()
     records: tuple[Record, ...] = ()
+    stop: Callable[[], object] = lambda: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,269 @@
+"""A live view of a batch in a notebook: counts, pass@1 so far, time left, each verdict, and a stop button."""
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from html import escape
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import anywidget
+import traitlets
+from IPython.display import HTML, DisplayHandle, display
+
+from lcbkit.judging.pool import JudgeEvent
+from lcbkit.results import wilson_interval
+from lcbkit.run_progress import InstanceFinished, RunFinished, RunStarted
+from lcbkit.widgets.outcomes import LETTERS, legend, outcome, strip
+from lcbkit.widgets.style import STYLE
+
+__all__ = ["LiveProgress", "live_progress"]
+
+_FOLDER = Path(__file__).parent
+_EVERY_SECONDS = 0.2
+_STATIC_LETTERS = 400
+
+
+def live_progress() -> "LiveProgress":
+    """A `progress=` callback that shows a batch while it runs, with a stop button that saves.
+
+    `evaluate(..., progress=live_progress())`; `judge_many` and `optimize` take it as well. Use it where you
+    watch: in JupyterLab. The default, `progress=True`, is a bar of tqdm, for scripts, terminals, and front
+    ends that do not answer while a cell runs (there, interrupt the kernel to stop: that saves, too).
+    """
+    return LiveProgress()
+
+
+class LiveView(anywidget.AnyWidget):
+    """What the reader sees; the numbers come from `LiveProgress`.
+
+    Attributes:
+        state: see `LiveProgress.state`.
+        letters: a letter per instance, blank while it is open.
+        names: what each letter is about.
+        stop_asked: set by the button.
+    """
+
+    _esm = _FOLDER / "progress.js"
+    _css = STYLE + (_FOLDER / "progress.css").read_text(encoding="utf-8")
+
+    state = traitlets.Dict().tag(sync=True)
+    letters = traitlets.Unicode("").tag(sync=True)
+    names = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    stop_asked = traitlets.Bool(False).tag(sync=True)
+
+
+class LiveProgress:
+    """Takes the events of a batch and shows them; made by `live_progress`, good for one batch at a time.
+
+    Attributes:
+        view: the widget.
+    """
+
+    def __init__(self) -> None:
+        self._handle: DisplayHandle | None = None
+        self._phase: str
+        self._stopping: threading.Event
+        self._end: Callable[[], object]
+        self._reset(None)
+        self.view = LiveView()
+        self.view.observe(lambda change: self._asked(bool(change["new"])), "stop_asked")
+
+    def __enter__(self) -> "LiveProgress":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        """The batch is over; without a last event it was interrupted or failed."""
+        if self._phase == "running":
+            # A notebook's interrupt reaches a batch as a cancel.
+            failed = kind is not None and issubclass(kind, Exception)
+            self._phase = "failed" if failed else "interrupted"
+            self._note = f"{type(error).__name__}: {error}" if failed else ""
+        self._leave()
+
+    def __call__(self, event: Any) -> str | None:
+        """Take an event; gives "stop" after `stop()` or a press of the button."""
+        match event:
+            case RunStarted():
+                self._begin(event)
+            case InstanceFinished():
+                self._take(event.record.key, outcome(event.record), event.done, event.total)
+                self._passed, self._scored = event.passed, event.scored
+            case JudgeEvent():
+                self._judged(event)
+            case RunFinished():
+                self._phase = "stopped" if event.stopped else "finished"
+            case _:
+                self._other(event)
+        if self._phase == "running":
+            self._show()
+        else:
+            self._leave()
+        return "stop" if self._stopping.is_set() and self._phase == "running" else None
+
+    def stop(self) -> None:
+        """End the batch as the button does: start nothing more, save what is finished."""
+        self._stopping.set()
+        with suppress(RuntimeError):  # the batch's loop is closed: it is over
+            self._end()
+        self._show(at_once=True)
+
+    def _asked(self, pressed: bool) -> None:
+        if pressed:
+            self.stop()
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What is shown, as plain values: counts, pass@1 with its interval, seconds, rate and time left."""
+        seconds = time.monotonic() - self._started
+        new = self._done - self._at_first
+        rate = new / seconds if new and seconds > 0 else None
+        left = (self._total - self._done) / rate if rate and self._total else None
+        low, high = wilson_interval(self._passed, self._scored) if self._scored else (None, None)
+        return {
+            "phase": "stopping" if self._stopping.is_set() and self._phase == "running" else self._phase,
+            "what": self._what,
+            "where": self._where,
+            "done": self._done,
+            "total": self._total,
+            "passed": self._passed,
+            "scored": self._scored,
+            "low": low,
+            "high": high,
+            "seconds": seconds,
+            "left": left,
+            "rate": rate,
+            "counts": self._counts(),
+            "note": self._note,
+        }
+
+    def __repr__(self) -> str:
+        state = self.state
+        total = f" of {state['total']:,}" if state["total"] else ""
+        parts = [f"{state['done']:,}{total} {state['what']}", state["phase"]]
+        if state["scored"]:
+            parts.append(_score_words(state))
+        parts.append(f"{_time_words(state['seconds'])} elapsed")
+        if state["left"] is not None and self._phase == "running":
+            parts.append(f"about {_time_words(state['left'])} left")
+        return f"<LiveProgress {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        return self._static_html()
+
+    def _reset(self, total: int | None, what: str = "instances") -> None:
+        self._what, self._total, self._done, self._at_first = what, total, 0, 0
+        self._passed = self._scored = 0
+        self._where = self._note = ""
+        self._phase = "running"
+        self._started, self._shown = time.monotonic(), 0.0
+        self._letters: list[str] = []
+        self._place: dict[Any, int] = {}
+        self._stopping = threading.Event()
+        self._end = lambda: None
+
+    def _begin(self, event: RunStarted) -> None:
+        self._reset(event.total)
+        self._end, self._where = event.stop, event.where
+        self._done = self._at_first = event.done
+        self._passed, self._scored = event.passed, event.scored
+        self._place = {key: place for place, key in enumerate(event.keys)}
+        self._letters = [" "] * len(event.keys)
+        for record in event.records:
+            self._letters[self._place[record.key]] = outcome(record)
+        self.view.names = [f"{name} #{sample}" if sample else name for name, sample in event.keys]
+        self._put_up()
+
+    def _judged(self, event: JudgeEvent) -> None:
+        if self._handle is None or event.done == 1:
+            self._reset(event.total, "programs")
+            self._letters = [" "] * (event.total or 0)
+            self.view.names = []
+            self._put_up()
+        failure = event.report.first_failure
+        self._take(
+            event.index,
+            "P" if event.report.passed else failure.verdict.letter if failure else "F",
+            event.done,
+            event.total,
+        )
+        self._passed += event.report.passed
+        self._scored += 1
+        if event.done == event.total:
+            self._phase = "finished"
+
+    def _other(self, event: Any) -> None:
+        """An event of another kind of work: its counts if it has some, and its words."""
+        if self._handle is None:
+            self._reset(None, "steps")
+            self._put_up()
+        self._done = int(getattr(event, "done", self._done + 1))
+        self._total = getattr(event, "total", self._total)
+        self._note = str(event)[:200]
+        if getattr(event, "finished", False):
+            self._phase = "finished"
+
+    def _take(self, key: Any, letter: str, done: int, total: int | None) -> None:
+        place = self._place.get(key, key if isinstance(key, int) else len(self._letters))
+        self._letters += [" "] * (place + 1 - len(self._letters))
+        self._letters[place] = letter
+        self._done, self._total = done, total
+
+    def _counts(self) -> list[list[Any]]:
+        found = [(letter, self._letters.count(letter)) for letter in LETTERS]
+        return [[*LETTERS[letter], letter, number] for letter, number in found if number]
+
+    def _put_up(self) -> None:
+        self.view.stop_asked = False
+        self._show(at_once=True)
+        self._handle = display(self.view, display_id=True)  # type: ignore[no-untyped-call]  # IPython's
+
+    def _show(self, *, at_once: bool = False) -> None:
+        now = time.monotonic()
+        if not at_once and now - self._shown < _EVERY_SECONDS:
+            return
+        self._shown = now
+        with self.view.hold_sync():
+            self.view.state, self.view.letters = self.state, "".join(self._letters)
+
+    def _leave(self) -> None:
+        """Put a page in the widget's place that stays in the file: widgets do not."""
+        if self._handle is not None:
+            self._show(at_once=True)
+            self._handle.update(HTML(self._static_html()))  # type: ignore[no-untyped-call]  # IPython's
+            self._handle = None
+
+    def _static_html(self) -> str:
+        state = self.state
+        total = f" of {state['total']:,}" if state["total"] else ""
+        words = [f"{state['done']:,}{total} {state['what']}", f"{_time_words(state['seconds'])}"]
+        score = f"<b>{escape(_score_words(state))}</b>" if state["scored"] else ""
+        letters = "".join(self._letters)
+        shown = letters[:_STATIC_LETTERS].replace(" ", "-")
+        rest = f" … and {len(letters) - len(shown):,} more" if len(letters) > len(shown) else ""
+        counts = ", ".join(f"{word} {number}" for word, _, _, number in state["counts"])
+        note = f'<div class="lcb-tone-soft">{escape(state["note"])}</div>' if state["note"] else ""
+        where = f'<div class="lcb-tone-soft">{escape(self._where)}</div>' if self._where else ""
+        return (
+            f'<div class="lcb"><style>{STYLE}</style><div><b>{escape(state["phase"])}</b>: '
+            f"{escape(', '.join(words))}</div><div>{score}</div><div>{strip(shown)}{rest}</div>"
+            f"<div>{legend(shown)}</div><div>{escape(counts)}</div>{where}{note}</div>"
+        )
+
+
+def _score_words(state: dict[str, Any]) -> str:
+    share = state["passed"] / state["scored"]
+    counted, interval = f"{state['passed']}/{state['scored']}", f"{state['low']:.1%} to {state['high']:.1%}"
+    return f"pass@1 {share:.1%} ({counted}, 95 % {interval})"
+
+
+def _time_words(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02d} min"
+    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
