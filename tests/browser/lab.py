@@ -243,7 +243,7 @@ class NotebookPage:
         """Switch to the theme `Light` or `Dark`."""
         self.command("apputils:change-theme", {"theme": f"JupyterLab {name}"})
         light = "true" if name == "Light" else "false"
-        self.page.locator(f'body[data-jp-theme-light="{light}"]').wait_for()
+        self.page.locator(f'body[data-jp-theme-light="{light}"]').wait_for(state="attached")
 
     def reload(self) -> None:
         """Save, load the page anew and wait for the same kernel."""
