@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lcbkit import plots
     from lcbkit.dataset import eval_ids, load_problems, splits
     from lcbkit.errors import LcbkitError
     from lcbkit.evaluation import aevaluate, evaluate
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from lcbkit.magic import load_ipython_extension
     from lcbkit.models import get_model
     from lcbkit.notebook import notebook_setup
+    from lcbkit.plots import save_figure
     from lcbkit.problems import Problem, ProblemSet, TestCase
     from lcbkit.prompts import build_prompt
     from lcbkit.results import Run, compare, load_run, pass_at_k
@@ -54,8 +56,10 @@ _HOME = {
     "load_run": "results",
     "notebook_setup": "notebook",
     "pass_at_k": "results",
+    "plots": "plots",
     "run_python": "judging.pool",
     "sandbox_status": "judging.sandbox",
+    "save_figure": "plots",
     "splits": "dataset",
 }
 
@@ -88,8 +92,10 @@ __all__ = [
     "load_run",
     "notebook_setup",
     "pass_at_k",
+    "plots",
     "run_python",
     "sandbox_status",
+    "save_figure",
     "splits",
 ]
 
@@ -97,7 +103,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'lcbkit' has no attribute {name!r}")
-    value = getattr(import_module(f"lcbkit.{_HOME[name]}"), name)
+    home = import_module(f"lcbkit.{_HOME[name]}")
+    value = home if _HOME[name] == name else getattr(home, name)
     globals()[name] = value
     return value
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import datasets
     import pandas
 
-__all__ = ["Mode", "Problem", "ProblemSet", "TestCase"]
+__all__ = ["Mode", "Problem", "ProblemSet", "TestCase", "digest_of"]
 
 Mode = Literal["stdin", "functional"]
 
@@ -214,7 +214,7 @@ class ProblemSet(Sequence[Problem]):
     @property
     def digest(self) -> str:
         """Twelve hexadecimal digits that name these ids in this order."""
-        return hashlib.sha256("\n".join(self.ids).encode()).hexdigest()[:12]
+        return digest_of(self.ids)
 
     @property
     def first_date(self) -> date | None:
@@ -351,6 +351,11 @@ _COLUMNS_OF_A_LISTING = (
     "erratum",
 )
 _HEADER = tuple(name.replace("_", " ") for name in _COLUMNS_OF_A_LISTING)
+
+
+def digest_of(ids: Sequence[str]) -> str:
+    """Twelve hexadecimal digits that name these ids in this order."""
+    return hashlib.sha256("\n".join(ids).encode()).hexdigest()[:12]
 
 
 def _listing(problem: Problem) -> dict[str, Any]:

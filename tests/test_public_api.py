@@ -38,8 +38,10 @@ PUBLIC = {
     "load_run",
     "notebook_setup",
     "pass_at_k",
+    "plots",
     "run_python",
     "sandbox_status",
+    "save_figure",
     "splits",
 }
 HEAVY = {
