@@ -18,8 +18,9 @@ import lcbkit
 from lcbkit.commands.options import TOPOLOGIES
 from lcbkit.commands.plotting import plot
 from lcbkit.commands.problems import judge, problems
-from lcbkit.commands.results import show
+from lcbkit.commands.results import compare, rejudge, show
 from lcbkit.commands.solving import demo, demo_with_flags_of_run, run
+from lcbkit.commands.sweeping import sweep
 from lcbkit.commands.upkeep import doctor, notebooks, record
 from lcbkit.errors import LcbkitError
 
@@ -108,7 +109,7 @@ def lcb() -> None:
     """Experiments with teams of LLM agents on LiveCodeBench."""
 
 
-for _command in (demo, run, judge, problems, show, plot, notebooks, record, doctor):
+for _command in (demo, run, sweep, judge, problems, show, compare, plot, rejudge, notebooks, record, doctor):
     lcb.add_command(_command)
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """Judging the programs of a run again: with other limits or tests, or after the judge was mended."""
 
 import asyncio
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -16,7 +15,7 @@ from lcbkit.problems import ProblemSet
 from lcbkit.records import Record, Status
 from lcbkit.results import Run, load_run
 from lcbkit.run_batch import Batch, Key
-from lcbkit.run_config import describe_run, now
+from lcbkit.run_config import describe_run, now, plain_name
 from lcbkit.run_folder import RunFiles, RunFolder
 from lcbkit.run_progress import Progress, RunFinished, listening
 from lcbkit.run_records import new_record
@@ -161,7 +160,7 @@ def _configured(
 
 def _free_folder(old: Run, config: Mapping[str, Any], wanted: int) -> Path:
     """A name that is free, or taken by this very call when it was interrupted before."""
-    place = Path(str(old.files)) if old.files else Path("runs", re.sub(r"[^\w.+-]+", "-", old.label))
+    place = Path(str(old.files)) if old.files else Path("runs", plain_name(old.label))
     stem = place.name.removesuffix(".jsonl")
     for number in count(1):
         folder = place.with_name(f"{stem}-rejudged" + f"-{number}" * (number > 1))

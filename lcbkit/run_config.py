@@ -17,7 +17,7 @@ from lcbkit.problems import Problem, ProblemSet
 from lcbkit.records import SCHEMA_VERSION
 from lcbkit.run_folder import RunFiles
 
-__all__ = ["describe_run", "now", "run_files"]
+__all__ = ["describe_run", "now", "plain_name", "run_files"]
 
 _PACKAGES = ("langgraph", "langchain", "langchain-core", "langchain-openai", "datasets")
 
@@ -31,9 +31,14 @@ def run_files(settings: Mapping[str, Any], out_dir: str | Path | None, out: str 
         return RunFiles(Path(out_dir).expanduser() / "predictions.jsonl")
     team = settings["team"]
     size = f"r{team['team_size']}" if team.get("team_size") else ""
-    parts = (_plain(settings["dataset"]), team["topology"], size, team["message_format"], team["model"])
-    name = "-".join(part for part in parts if part)
-    return RunFiles(Path("runs", re.sub(r"[^\w.+-]+", "-", name)) / "predictions.jsonl")
+    name = plain_name(settings["dataset"], team["topology"], size, team["message_format"], team["model"])
+    return RunFiles(Path("runs", name) / "predictions.jsonl")
+
+
+def plain_name(source: str, *parts: str) -> str:
+    """A folder's name from a dataset's source and what was done with it; signs that hurt become dashes."""
+    name = "-".join(part for part in (_plain(source), *parts) if part)
+    return re.sub(r"[^\w.+-]+", "-", name)
 
 
 def _plain(source: str) -> str:

@@ -29,10 +29,17 @@ def shared() -> Path:
     return folder
 
 
-@pytest.fixture
-def endpoint() -> Iterator[ScriptedEndpoint]:
-    """A real OpenAI-compatible server on loopback; set `endpoint.script` (see tests/scripted_endpoint.py)."""
+@pytest.fixture(scope="session")
+def _port() -> int:
+    """One port for all tests: to make a client for a new address takes longer than most tests."""
     with ScriptedEndpoint() as server:
+        return server.port
+
+
+@pytest.fixture
+def endpoint(_port: int) -> Iterator[ScriptedEndpoint]:
+    """A real OpenAI-compatible server on loopback; set `endpoint.script` (see tests/scripted_endpoint.py)."""
+    with ScriptedEndpoint(port=_port) as server:
         yield server
 
 

@@ -100,9 +100,14 @@ def tool_call(name: str, /, **arguments: Any) -> dict[str, Any]:
 
 
 class ScriptedEndpoint:
-    """The server; a context manager. `url` is what goes into `base_url`."""
+    """The server; a context manager. `url` is what goes into `base_url`.
 
-    def __init__(self, script: Callable[[Request], Reply | str] | None = None) -> None:
+    Args:
+        script: gives the answers; None: all are empty.
+        port: where to listen if that is free; 0: anywhere.
+    """
+
+    def __init__(self, script: Callable[[Request], Reply | str] | None = None, *, port: int = 0) -> None:
         self.script: Callable[[Request], Reply | str] = script or (lambda _request: "")
         self.requests: list[Request] = []
         self.peak = 0  # the most requests that were in work at one moment
@@ -110,13 +115,20 @@ class ScriptedEndpoint:
         self._in_work = 0
         self._lock = threading.Lock()
         self._closing = threading.Event()
-        self._server = _Server(("127.0.0.1", 0), _Handler)
+        try:
+            self._server = _Server(("127.0.0.1", port), _Handler)
+        except OSError:
+            self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.endpoint = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
     @property
+    def port(self) -> int:
+        return int(self._server.server_address[1])
+
+    @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        return f"http://127.0.0.1:{self.port}/v1"
 
     def replies(self, *answers: Reply | str) -> None:
         """Answer with these in the order of arrival from now on; the last one then repeats."""

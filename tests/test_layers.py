@@ -20,17 +20,18 @@ FLOORS = [
     {"run_records", "diagnosis"},
     {"run_batch"},
     {"evaluation", "demonstration", "recorder", "notebook", "notebook_files"},
-    {"magic", "plots", "widgets", "optimizers"},
+    {"magic", "plots", "widgets", "optimizers", "rejudging", "sweeps"},
     {"commands"},
     {"cli"},
 ]
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 # Inside a folder only these import their siblings; the others are values or stand alone.
 WORKERS_OF_A_FOLDER = {
-    "commands": {"inputs", "plotting", "problems", "results", "solving", "upkeep"},
+    "commands": {"inputs", "plotting", "problems", "results", "solving", "sweeping", "upkeep"},
     "widgets": {"problem_browser", "run_browser", "run_rows", "progress"},
     "plots": {"bars", "every", "export", "heatmap", "marks", "months", "pairs", "panel", "teams", "tokens"},
     "judging": {"crew", "launch", "pool", "sandbox", "verdicts"},
+    "scoring": {"overview"},
     "topologies": {"agents", "calls", "desk_work", "events", "messages", "rollout", "team", "turns", "vote"}
     | {"single", "independent", "sequential", "centralized", "decentralized"},
 }

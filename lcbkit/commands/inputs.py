@@ -1,11 +1,15 @@
 """From options to what the library takes: problems, a team, a model."""
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import lcbkit
 from lcbkit.errors import NothingToDoError
 
-__all__ = ["FILTERS", "MODEL", "chat_model", "team", "wanted_problems", "without"]
+if TYPE_CHECKING:
+    from lcbkit.scoring.costs import Prices
+
+__all__ = ["FILTERS", "MODEL", "chat_model", "known_prices", "team", "wanted_problems", "without"]
 
 FILTERS = ("limit", "offset", "only", "difficulty", "platform", "start_date", "end_date", "errata")
 MODEL = ("model", "base_url", "temperature", "top_p", "max_tokens", "request_timeout", "record")
@@ -30,6 +34,18 @@ def wanted_problems(filters: dict[str, Any]) -> "lcbkit.ProblemSet":
             f"no problem of {found.source} matches these filters{usable}; `lcb problems` lists them all"
         )
     return found
+
+
+def known_prices(path: Path | None, team: "lcbkit.Team") -> "Prices | None":
+    """The prices in a file, checked to hold the team's model before anything is asked of it."""
+    from lcbkit.models import model_name
+    from lcbkit.scoring.costs import Prices
+
+    if path is None:
+        return None
+    prices = Prices.of(path)
+    prices.price(model_name(team.model))
+    return prices
 
 
 def chat_model(options: dict[str, Any]) -> Any:

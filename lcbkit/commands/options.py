@@ -11,17 +11,22 @@ __all__ = [
     "FORMATS",
     "SIZES",
     "TOPOLOGIES",
+    "seconds",
     "with_batch",
+    "with_by",
     "with_evaluation",
     "with_filters",
     "with_model",
+    "with_prices",
     "with_record",
+    "with_rounds",
     "with_seed",
     "with_source",
     "with_stop",
     "with_team",
     "with_tests",
     "with_time_limit",
+    "with_tool",
 ]
 
 TOPOLOGIES = ("single", "independent", "sequential", "centralized", "decentralized")
@@ -29,10 +34,11 @@ SIZES = ("2", "4", "8", "10")
 FORMATS = ("freeform", "semi_structured", "structured_soft")
 
 
-def _seconds(text: str | float) -> float:
+def seconds(text: str | float) -> float:
+    """A number of seconds that a limit can be."""
     with contextlib.suppress(ValueError):
-        if 0 < (seconds := float(text)) <= 86_400:
-            return seconds
+        if 0 < (number := float(text)) <= 86_400:
+            return number
     raise click.BadParameter(f"{text} is not a number of seconds above 0 and up to a day (86400).")
 
 
@@ -92,7 +98,7 @@ with_model = _options(
     click.option("--top-p", type=float, help="Nucleus sampling.  [default: 0.9]"),
     click.option("--max-tokens", type=click.IntRange(min=1), help="Tokens of one answer.  [default: 4096]"),
     click.option(
-        "--request-timeout", type=_seconds, metavar="SECONDS", help="Of one model call.  [default: 600]"
+        "--request-timeout", type=seconds, metavar="SECONDS", help="Of one model call.  [default: 600]"
     ),
 )
 with_record = click.option(
@@ -103,6 +109,15 @@ with_record = click.option(
 )
 with_seed = click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of the first agent and sample."
+)
+with_rounds = click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Rounds of the decentralized team's debate.  [default: 2]",
+)
+with_tool = click.option(
+    "--no-python-exec", is_flag=True, help="No tool for running code: for models that cannot call tools."
 )
 with_team = _options(
     click.option(
@@ -120,19 +135,12 @@ with_team = _options(
         show_default=True,
         help="How agents write to each other.",
     ),
-    click.option(
-        "--rounds",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Rounds of the decentralized team's debate.  [default: 2]",
-    ),
-    click.option(
-        "--no-python-exec", is_flag=True, help="No tool for running code: for models that cannot call tools."
-    ),
+    with_rounds,
+    with_tool,
 )
 with_time_limit = click.option(
     "--time-limit",
-    type=_seconds,
+    type=seconds,
     default=6.0,
     show_default=True,
     metavar="SECONDS",
@@ -181,5 +189,17 @@ with_evaluation = _options(
         help="Share of instances that may end in infrastructure errors; above: exit 3.",
     ),
     click.option("--quiet", is_flag=True, help="No progress on standard error."),
+)
+with_prices = click.option(
+    "--prices",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="TOML or JSON: by model its `input`, `output`, `cached` price per million tokens; tells the cost.",
+)
+with_by = click.option(
+    "--by",
+    multiple=True,
+    metavar="WORD[,WORD]",
+    help="A table by one or two of difficulty, platform, mode, month, erratum, sample, status; repeatable.",
 )
 with_batch = click.option("--batch", is_flag=True, hidden=True, help="Accepted for the benchmark's habit.")

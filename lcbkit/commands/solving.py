@@ -6,20 +6,21 @@ from typing import Any
 import click
 
 import lcbkit
-from lcbkit.commands.inputs import FILTERS, team, wanted_problems, without
+from lcbkit.commands.inputs import FILTERS, known_prices, team, wanted_problems, without
 from lcbkit.commands.options import (
     TOPOLOGIES,
     with_batch,
     with_evaluation,
     with_filters,
     with_model,
+    with_prices,
     with_record,
     with_seed,
     with_source,
     with_team,
 )
 
-__all__ = ["INFRASTRUCTURE", "demo", "demo_with_flags_of_run", "run"]
+__all__ = ["INFRASTRUCTURE", "demo", "demo_with_flags_of_run", "outages", "run"]
 
 INFRASTRUCTURE = 3
 """The exit code for more infrastructure errors than are allowed."""
@@ -54,29 +55,41 @@ def demo(topology: str, seed: int, **options: Any) -> None:
     "--out", type=click.Path(path_type=Path), metavar="FILE", help="The predictions' file; the rest beside."
 )
 @with_record
+@with_prices
 @with_batch
 @click.pass_context
 def run(context: click.Context, /, topology: str, **options: Any) -> None:
     """Run a team on problems: records, traces and a summary in one folder; the same command resumes it."""
     options.pop("batch")
+    workers = team(topology, options)
+    prices = known_prices(options.pop("prices"), workers)
     problems = wanted_problems(without(options, "source", *FILTERS))
     result = lcbkit.evaluate(
-        team(topology, options),
+        workers,
         problems,
         stop_on_failure=options.pop("stop_on_first_failure"),
         progress=not options.pop("quiet"),
         **options,
     )
     click.echo(str(result))
-    summary = result.summary()
-    if summary.infra_rate > options["max_infra_rate"]:
-        click.echo(
-            f"lcb: {summary.n_infra_error} of {summary.n} instances ended in infrastructure errors, more "
-            f"than --max-infra-rate {options['max_infra_rate']:g} allows; see that the endpoint answers, "
-            "then run the same command again: it takes up only those",
-            err=True,
-        )
+    if prices:
+        click.echo(f"cost: {result.cost(prices) or 'unknown, since no tokens were reported'}")
+    if outage := outages(result, options["max_infra_rate"]):
+        click.echo(f"lcb: {outage}, then run the same command again: it takes up only those", err=True)
         context.exit(INFRASTRUCTURE)
+
+
+def outages(result: "lcbkit.Run", allowed: float) -> str | None:
+    """Why a run counts as an outage, or None: the share of infrastructure errors, or that it gave up."""
+    summary = result.summary()
+    if gave_up := result.config.get("gave_up"):
+        return f"{gave_up}; see that the endpoint answers"
+    if summary.infra_rate <= allowed:
+        return None
+    return (
+        f"{summary.n_infra_error} of {summary.n} instances ended in infrastructure errors, more than "
+        f"--max-infra-rate {allowed:g} allows; see that the endpoint answers"
+    )
 
 
 @click.pass_context

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from lcbkit.answer_html import answer_html
+
 __all__ = ["AgentRun", "HandoffRecord", "TeamAnswer", "Usage", "Votes"]
 
 
@@ -159,7 +161,7 @@ class HandoffRecord:
         return {**asdict(self), "errors": list(self.errors)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TeamAnswer:
     """What a team gives for one problem.
 
@@ -251,3 +253,28 @@ class TeamAnswer:
             "handoffs": [record.to_dict() for record in self.handoffs],
             "communication": self.communication and dict(self.communication),
         }
+
+    def __repr__(self) -> str:
+        return f"<TeamAnswer {self._headline()}>"
+
+    def __str__(self) -> str:
+        lines = [self._headline(), *(_line(run) for run in self.trajectory)]
+        if self.votes:
+            groups = ", ".join(map(str, self.votes.sizes)) or "none"
+            lines.append(f"  vote: groups of equal programs {groups}; winner {self.votes.winner}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return answer_html(self.to_dict())
+
+    def _headline(self) -> str:
+        lines = len(self.code.splitlines()) if self.code else 0
+        program = f"a program of {lines} line{'s' * (lines != 1)}" if self.code else "no program"
+        calls, tokens = self.usage.n_llm_calls, self.usage.total_tokens
+        return f"{self.status}: {program}; {calls} model call{'s' * (calls != 1)}, {tokens:,} tokens"
+
+
+def _line(run: AgentRun) -> str:
+    wrote = "program" if run.code else "no program"
+    who = f"{run.agent} {run.role}" + (f", round {run.round}" if run.round else "")
+    return f"  {who:<32}{run.stop_reason:<16}{wrote:<12}{run.usage.total_tokens:>8,} tokens"

@@ -42,7 +42,7 @@ class ProblemView:
     def __init__(self, height: int) -> None:
         self.search = _field(
             ipywidgets.Text(description="Search", placeholder="words of title, statement, id or contest"),
-            "3 1 210px",
+            "3 1 170px",
         )
         self.search.add_class("lcb-search")
         choices = {"Platform": PLATFORMS, "Difficulty": DIFFICULTIES, "Mode": MODES}
@@ -51,12 +51,12 @@ class ProblemView:
                 ipywidgets.Dropdown(
                     description=name, options=[("any", ""), *zip(options, options, strict=True)]
                 ),
-                "1 1 104px",
+                "1 1 96px",
             )
             for name, options in choices.items()
         )
         self.start, self.end = (
-            _field(ipywidgets.DatePicker(description=name), "1 1 128px") for name in ("From", "To")
+            _field(ipywidgets.DatePicker(description=name), "1 1 118px") for name in ("From", "To")
         )
         self.reset = ipywidgets.Button(
             description="Reset", tooltip="Take all filters away", layout=ipywidgets.Layout(width="auto")
@@ -74,9 +74,12 @@ class ProblemView:
         self.head.add_class("lcb-head")
         self._make_pages()
         self._make_bench()
-        filters = (self.search, self.platform, self.difficulty, self.mode, self.start, self.end)
+        what = _box("lcb-group", self.search, self.platform, self.difficulty, self.mode)
+        when = _box("lcb-group", self.start, self.end, self.reset, self.count)
+        for group, basis in ((what, "3 1 490px"), (when, "1 1 390px")):
+            group.layout = ipywidgets.Layout(flex=basis, min_width="0", overflow="visible")
         work = _box("lcb-work", self.left, self.right)
-        bar = _box("lcb-bar", *filters, self.reset, self.count)
+        bar = _box("lcb-bar", what, when)
         parts = (style_sheet(_STYLE), bar, self.table, self.head, work, self.results)
         self.root = _box("lcb", *parts, kind=ipywidgets.VBox)
         self.root.add_class("lcb-problems")

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from lcbkit import failures
 from lcbkit.problems import Problem
 
 DOUBLE = "print(2 * int(input()))"
@@ -45,3 +46,8 @@ def functional_problem() -> Problem:
             metadata=json.dumps({"func_name": "double"}),
         )
     )
+
+
+@pytest.fixture(autouse=True)
+def _retries_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failures, "FIRST_WAIT_SECONDS", 0.01)

@@ -117,3 +117,20 @@ def test_an_answer_survives_json() -> None:
     assert value["usage"]["total_tokens"] == 3
     assert value["trajectory"][0]["messages"] == [{"role": "user", "content": "task"}]
     assert value["votes"] == {"winner": 0, "sizes": [1]}
+
+
+def test_an_answer_shows_what_each_agent_did_and_how_the_vote_went() -> None:
+    runs = [agent_run(0, code="print(1)"), agent_run(1, stop_reason="truncated")]
+    voted = answer(*runs, code="print(1)\n", votes=Votes(winner=0, sizes=(1,)))
+    headline = "ok: a program of 1 line; 2 model calls, 6 tokens"
+    assert repr(voted) == f"<TeamAnswer {headline}>"
+    lines = str(voted).splitlines()
+    assert lines[0] == headline
+    assert lines[1].split() == ["0", "solver", "end", "program", "3", "tokens"]
+    assert lines[2].split() == ["1", "solver", "truncated", "no", "program", "3", "tokens"]
+    assert lines[3] == "  vote: groups of equal programs 1; winner 0"
+    assert "solver" in voted._repr_html_()
+
+
+def test_an_answer_without_a_program_says_so() -> None:
+    assert repr(answer(agent_run())) == "<TeamAnswer no_code: no program; 1 model call, 3 tokens>"

@@ -3,7 +3,6 @@ from typing import Any
 import pytest
 from scripted_endpoint import Reply, Request, ScriptedEndpoint, tool_call
 
-from lcbkit import failures
 from lcbkit.models import get_model
 from lcbkit.problems import Problem
 from lcbkit.prompts import build_prompt
@@ -42,11 +41,6 @@ class Manager:
             return self._worker or f"report of worker {request.seed}"
         self.requests.append(request)
         return self._turns[min(len(self.requests), len(self._turns)) - 1]
-
-
-@pytest.fixture(autouse=True)
-def _retries_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "FIRST_WAIT_SECONDS", 0.01)
 
 
 def test_an_easy_problem_takes_one_turn(endpoint: ScriptedEndpoint, problem: Problem) -> None:

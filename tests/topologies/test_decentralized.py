@@ -3,7 +3,6 @@ from typing import Any
 import pytest
 from scripted_endpoint import Reply, Request, ScriptedEndpoint, tool_call
 
-from lcbkit import failures
 from lcbkit.errors import BadValueError
 from lcbkit.models import get_model
 from lcbkit.problems import Problem
@@ -22,11 +21,6 @@ def decentralized(endpoint: ScriptedEndpoint, **options: Any) -> Team:
 def turn(request: Request) -> int:
     """The round of a request, told by the peer's own messages."""
     return sum("The task again" in str(message["content"]) for message in request.messages)
-
-
-@pytest.fixture(autouse=True)
-def _retries_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "FIRST_WAIT_SECONDS", 0.01)
 
 
 @pytest.mark.parametrize("size", [2, 4, 8, 10])

@@ -3,7 +3,6 @@ from typing import Any
 import pytest
 from scripted_endpoint import Reply, Request, ScriptedEndpoint, tool_call
 
-from lcbkit import failures
 from lcbkit.models import get_model
 from lcbkit.problems import Problem
 from lcbkit.prompts import build_prompt
@@ -17,11 +16,6 @@ OTHER = "```python\nprint(int(input()) * 2)\n```"
 
 def independent(endpoint: ScriptedEndpoint, **options: Any) -> Team:
     return build_team("independent", model=get_model("scripted", base_url=endpoint.url), **options)
-
-
-@pytest.fixture(autouse=True)
-def _retries_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "FIRST_WAIT_SECONDS", 0.01)
 
 
 def test_every_replica_reads_the_task_alone_under_a_seed_of_its_own(
@@ -63,7 +57,7 @@ def test_a_replica_that_fails_abstains(endpoint: ScriptedEndpoint, problem: Prob
 def test_a_replica_that_hangs_abstains_and_the_others_vote(
     endpoint: ScriptedEndpoint, problem: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agents, "AGENT_SECONDS", 5.0)
+    monkeypatch.setattr(agents, "AGENT_SECONDS", 3.0)
     endpoint.script = lambda request: Reply(ANSWER, delay=60 if request.seed == 1 else 0)
     answer = independent(endpoint).solve(problem)
     assert (answer.code, answer.votes and answer.votes.sizes) == (DOUBLE, (3,))

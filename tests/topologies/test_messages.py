@@ -9,7 +9,6 @@ from lcbkit.models import get_model
 from lcbkit.problems import Problem
 from lcbkit.topologies.messages import EVIDENCE_CHARS, MESSAGE_FORMATS, SUMMARY_CHARS, Desk
 from lcbkit.topologies.reports import parse_report
-from lcbkit.topologies.roles import SIZES
 from lcbkit.topologies.team import build_team
 
 STRUCTURED = ["semi_structured", "structured_soft"]
@@ -79,23 +78,18 @@ def test_a_freeform_text_passes_whole_inside_a_longer_fence() -> None:
 
 
 @pytest.mark.parametrize("message_format", MESSAGE_FORMATS)
-@pytest.mark.parametrize("topology", ["independent", "sequential", "centralized", "decentralized"])
-def test_every_size_builds_draws_and_answers_in_every_format(
-    endpoint: ScriptedEndpoint, problem: Problem, topology: str, message_format: str
+def test_the_measure_is_of_what_agents_wrote_not_of_what_was_made_of_it(
+    endpoint: ScriptedEndpoint, problem: Problem, message_format: str
 ) -> None:
     endpoint.replies(f"{REPORT}\n```python\nprint(2 * int(input()))\n```")
     model = get_model("scripted", base_url=endpoint.url)
-    for size in SIZES:
-        team = build_team(topology, team_size=size, message_format=message_format, model=model)
-        answer = team.solve(problem)
-        assert answer.status == "ok"
-        assert "--> __end__;" in team.show().mermaid
-        measured = answer.communication
-        assert measured is not None
-        assert measured["render_parse_rate"] == 1.0
-        assert measured["parse_rate"] == float(message_format != "structured_soft")
-        assert measured["report_total"] == measured["required_report_count"] == len(answer.trajectory)
-        assert json.loads(json.dumps(answer.to_dict()))["handoffs"] is not None
+    team = build_team("sequential", team_size=2, message_format=message_format, model=model)
+    measured = team.solve(problem).communication
+    assert measured is not None
+    assert measured["parse_rate"] == float(message_format != "structured_soft")
+    assert measured["render_parse_rate"] == 1.0
+    assert measured["report_total"] == measured["required_report_count"] == 2
+    assert measured["inflight_handoff_count"] == 1
 
 
 @pytest.mark.parametrize("message_format", STRUCTURED)

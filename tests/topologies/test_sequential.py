@@ -3,7 +3,6 @@ from typing import Any
 import pytest
 from scripted_endpoint import Reply, Request, ScriptedEndpoint
 
-from lcbkit import failures
 from lcbkit.models import get_model
 from lcbkit.problems import Problem
 from lcbkit.prompts import build_prompt
@@ -28,11 +27,6 @@ WITH_TOOL = {"tester", "debugger", "optimizer"}
 
 def sequential(endpoint: ScriptedEndpoint, **options: Any) -> Team:
     return build_team("sequential", model=get_model("scripted", base_url=endpoint.url), **options)
-
-
-@pytest.fixture(autouse=True)
-def _retries_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "FIRST_WAIT_SECONDS", 0.01)
 
 
 @pytest.mark.parametrize("size", LINES)
