@@ -9,6 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from IPython.core.completer import (
+    CompletionContext,
+    SimpleCompletion,
+    SimpleMatcherResult,
+    context_matcher,
+)
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, cell_magic, magics_class
@@ -31,7 +37,15 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     """Turn `%%judge` on; `%load_ext lcbkit` calls it."""
     magics = JudgeMagics(shell)
     shell.register_magics(magics)
-    shell.set_hook("complete_command", magics.complete, str_key="%%judge")  # type: ignore[no-untyped-call]
+
+    @context_matcher()  # type: ignore[untyped-decorator]  # IPython's has no types
+    def judge_matcher(context: CompletionContext) -> SimpleMatcherResult:
+        before = context.text_until_cursor
+        found = magics.complete(before) if before.startswith("%%judge ") else []
+        completions = [SimpleCompletion(text=word, type="problem") for word in found]
+        return {"completions": completions, "ordered": True, "suppress": bool(found)}
+
+    shell.Completer.custom_matchers.append(judge_matcher)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,23 +130,27 @@ class JudgeMagics(Magics):
         except KeyboardInterrupt:
             raise UsageError("interrupted before the verdict; nothing is left running") from None
 
-    def complete(self, _shell: InteractiveShell, event: Any) -> list[str]:
-        """What can follow in a line that begins with `%%judge`: ids, options and their values."""
-        before: Sequence[str] = event.text_until_cursor.split()
-        last = (
-            before[-1] if event.text_until_cursor.endswith(" ") else (before[-2] if len(before) > 1 else "")
-        )
-        if last == "--tests":
-            return list(_TESTS)
-        if last == "--problems":
-            return sorted(name for name, value in self._names.items() if isinstance(value, ProblemSet))
-        if event.symbol.startswith("-"):
-            return [option for option in _OPTIONS if option not in before]
-        name = before[before.index("--problems") + 1] if "--problems" in before[:-1] else ""
+    def complete(self, before: str) -> list[str]:
+        """What can follow a line's beginning, `%%judge` included: ids, options and their values."""
+        words = before.split()
+        typed = "" if before.endswith(" ") else words.pop()
+        match words[-1]:
+            case "--tests":
+                found: Sequence[str] = _TESTS
+            case "--problems":
+                found = sorted(name for name, value in self._names.items() if isinstance(value, ProblemSet))
+            case _ if typed.startswith("-"):
+                found = [option for option in _OPTIONS if option not in words]
+            case _:
+                found = self._ids(words)
+        return [word for word in found if word.startswith(typed)]
+
+    def _ids(self, words: Sequence[str]) -> Sequence[str]:
+        name = words[words.index("--problems") + 1] if "--problems" in words else ""
         try:
-            return list(self._problems(name).ids)
+            return self._problems(name).ids
         except LcbkitError:
-            return []  # a completion has no place for a sentence; running the cell shows it
+            return ()  # a completion has no place for a sentence; running the cell shows it
 
     def _problems(self, name: str) -> ProblemSet:
         if name:

@@ -27,6 +27,7 @@ __all__ = ["RunBrowser"]
 
 _STATIC_ROWS = 100
 _ANY = "all"
+_LINE = 28  # pixels of a line of the table
 
 
 class RunBrowser:
@@ -107,7 +108,7 @@ class RunBrowser:
         Raises:
             UnknownProblemError: if no run here holds it.
         """
-        key = f"{problem_id} #{sample}" if sample and self._by_problem is None else problem_id
+        key = f"{problem_id} #{sample}" if sample and self._view is self._instances else problem_id
         if key not in self._view.members:
             raise UnknownProblemError(
                 problem_id, list({record.problem_id for record in self.runs[0].records})
@@ -171,6 +172,7 @@ class RunBrowser:
         return self._by_problem if self._by_problem and self._lines.value == "problems" else self._instances
 
     def _build(self, height: int) -> None:
+        self._height = height
         self._text = w.Text(
             placeholder="id, title, program or error", layout=w.Layout(flex="2 1 180px", min_width="0")
         )
@@ -191,7 +193,6 @@ class RunBrowser:
             filters += [self._lines, self._sample]
         self.table = DataTable(
             columns=self._instances.columns,
-            height=height,
             label="Instances of the run",
             search_focus=".lcb-search input",
             open_focus=".lcbv summary",
@@ -243,6 +244,8 @@ class RunBrowser:
             if self.table.columns != view.columns:
                 self.table.columns, self.table.sort_key = view.columns, ""
             self.table.rows = rows
+            # As high as the whole run needs, so that nothing below moves while filters change.
+            self.table.height = min(self._height, 30 + _LINE * max(3, len(view.members)))
         self._count.value = f'<span class="lcb-tone-soft">{len(rows):,} of {len(view.members):,}</span>'
         self._legend.value = f"<div>{legend(''.join(letters))}</div>"
         if self.selected and self.selected not in view.members:
