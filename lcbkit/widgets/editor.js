@@ -68,7 +68,8 @@ function render({ model, el }) {
     timer = 0;
     if (field.value === model.get("code")) return;
     model.set("code", field.value);
-    model.save_changes();
+    // Not save_changes: while the kernel is busy that waits, and a click on a button would overtake it.
+    model.send({ kind: "edit", code: field.value });
   }
 
   function receive() {

@@ -28,13 +28,22 @@ class CodeEditor(anywidget.AnyWidget):
     _esm = _FOLDER / "editor.js"
     _css = _FOLDER / "editor.css"
 
-    code = traitlets.Unicode("").tag(sync=True)
+    # Without an echo, which would take back what was typed since.
+    code = traitlets.Unicode("").tag(sync=True, echo_update=False)
     marked_line = traitlets.Int(0).tag(sync=True)
     label = traitlets.Unicode("Program").tag(sync=True)
     placeholder = traitlets.Unicode("").tag(sync=True)
 
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(**traits)
+        self.on_msg(self._receive)
+
+    def _receive(self, _: object, content: Any, __: object) -> None:
+        if isinstance(content, dict) and content.get("kind") == "edit":
+            self.set_state({"code": str(content.get("code"))})
+
     def on_run(self, call: Callable[[], object]) -> None:
-        """Call when Ctrl-Enter is pressed; `code` is up to date by then."""
+        """Call when Ctrl-Enter is pressed; `code` is what stands there by then."""
 
         def receive(_: object, content: Any, __: object) -> None:
             if isinstance(content, dict) and content.get("kind") == "run":

@@ -171,6 +171,7 @@ class NotebookPage:
 
     def __init__(self, page: Page, lab: Lab, shots: Path) -> None:
         self.page, self._lab, self._shots = page, lab, shots
+        self._name = ""
         self.refused: list[str] = []
         self.complaints: list[str] = []
         page.route("**/*", self._gate)
@@ -192,7 +193,7 @@ class NotebookPage:
 
     def open(self, sources: Sequence[str], name: str = "") -> None:
         """Write a notebook with these code cells and open it; nothing runs yet."""
-        name = name or f"{secrets.token_hex(4)}.ipynb"
+        self._name = name = name or f"{secrets.token_hex(4)}.ipynb"
         kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
         cells = [new_code_cell(source) for source in sources]
         nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), self._lab.root / name)
@@ -201,6 +202,7 @@ class NotebookPage:
         self.page.goto(f"{workspace}/tree/{name}?reset&token={self._lab.token}")
         self._ready()
         self.page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
+        self.theme("Light")  # a theme outlives the notebook in which it was chosen
 
     def _ready(self) -> None:
         self.page.wait_for_function("() => window.jupyterapp?.restored", timeout=60_000)
@@ -245,10 +247,15 @@ class NotebookPage:
         light = "true" if name == "Light" else "false"
         self.page.locator(f'body[data-jp-theme-light="{light}"]').wait_for(state="attached")
 
+    def save(self) -> Path:
+        """Save, and return the file."""
+        self.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+        return self._lab.root / self._name
+
     def reload(self) -> None:
         """Save, load the page anew and wait for the same kernel."""
-        self.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
-        self.page.goto(self.page.url.replace("?reset", ""))
+        self.save()
+        self.page.reload()
         self._ready()
 
     def picture(self, name: str, width: int = 1280, height: int = 1000) -> Path:
