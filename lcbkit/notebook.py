@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from textwrap import indent
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from lcbkit.problems import Problem, ProblemSet
     from lcbkit.topologies.team import Team
 
-__all__ = ["NotebookSetup", "SideBySide", "answerable", "notebook_setup", "side_by_side"]
+__all__ = ["NotebookSetup", "Texts", "answerable", "notebook_setup", "show_texts"]
 
 
 class NotebookSetup(NamedTuple):
@@ -44,11 +45,16 @@ def notebook_setup(source: str | None = None, model: str | None = None) -> Noteb
     return chosen
 
 
-def answerable(problems: "ProblemSet", teams: "Iterable[Team]") -> "ProblemSet":
+def answerable(problems: "ProblemSet", teams: "Iterable[Team]", *, limit: int | None = None) -> "ProblemSet":
     """Keep the problems that every one of the teams can answer.
 
     A live model answers anything, and nothing is asked of it here. Recorded answers cover certain problems,
     seeds and prompts only: a replay of each problem tells which.
+
+    Args:
+        problems: to choose from.
+        teams: that are to answer.
+        limit: stop at so many.
 
     Raises:
         BadValueError: when not one problem is left.
@@ -56,7 +62,8 @@ def answerable(problems: "ProblemSet", teams: "Iterable[Team]") -> "ProblemSet":
     from lcbkit.models import RecordedModel
 
     replaying = [team for team in teams if isinstance(team.model, RecordedModel)]
-    kept = [problem.id for problem in problems if all(_replays(team, problem) for team in replaying)]
+    covered = (problem.id for problem in problems if all(_replays(team, problem) for team in replaying))
+    kept = tuple(islice(covered, limit))
     if not kept:
         raise BadValueError(
             f"the recorded answers cover none of the {len(problems)} problems of {problems.source} for all "
@@ -74,8 +81,8 @@ def _replays(team: "Team", problem: "Problem") -> bool:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SideBySide:
-    """Texts next to each other; made by `side_by_side`."""
+class Texts:
+    """Texts next to each other; made by `show_texts`."""
 
     texts: Mapping[str, str]
 
@@ -86,6 +93,6 @@ class SideBySide:
         return columns((title, pre(text)) for title, text in self.texts.items())
 
 
-def side_by_side(texts: Mapping[str, str]) -> SideBySide:
-    """Show plain texts in columns, each under its title; long ones scroll and are cut in the middle."""
-    return SideBySide(dict(texts))
+def show_texts(texts: Mapping[str, str]) -> Texts:
+    """Put plain texts next to each other, each under its title; long ones scroll and lose their middle."""
+    return Texts(dict(texts))

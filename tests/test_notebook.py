@@ -8,7 +8,7 @@ from scripted_endpoint import ScriptedEndpoint
 from lcbkit.dataset import demo_problems
 from lcbkit.errors import BadValueError
 from lcbkit.models import get_model
-from lcbkit.notebook import answerable, notebook_setup, side_by_side
+from lcbkit.notebook import answerable, notebook_setup, show_texts
 from lcbkit.topologies.team import build_team
 
 
@@ -36,6 +36,7 @@ def test_a_recording_answers_what_it_holds_for_every_team(tmp_path: Path, endpoi
     ]
     assert answerable(problems, recorded[:1]).ids == problems.ids, "two agents ask what four ask first"
     assert answerable(problems, recorded).ids == problems.ids[1:]
+    assert answerable(problems, recorded[:1], limit=1).ids == problems.ids[:1]
     with pytest.raises(BadValueError, match="cover none of the 1 problems"):
         answerable(problems[:1], recorded)
 
@@ -47,7 +48,7 @@ def test_a_live_model_answers_everything_and_is_asked_nothing(endpoint: Scripted
 
 
 def test_texts_stand_side_by_side_escaped_under_their_titles() -> None:
-    shown = side_by_side({"a & b": "<b>bold</b>", "second": "line 1\nline 2"})
+    shown = show_texts({"a & b": "<b>bold</b>", "second": "line 1\nline 2"})
     assert "a &amp; b" in shown._repr_html_()
     assert "&lt;b&gt;bold&lt;/b&gt;" in shown._repr_html_()
     assert repr(shown) == "a & b\n    <b>bold</b>\n\nsecond\n    line 1\n    line 2"
