@@ -17,10 +17,10 @@ FLOORS = [
     | {"answer_html"},
     {"dataset", "prompts", "models", "judging", "run_folder", "run_progress", "scoring"},
     {"topologies", "results", "run_config"},
-    {"run_records", "diagnosis"},
+    {"run_records", "diagnosis", "sweeps"},
     {"run_batch"},
     {"evaluation", "demonstration", "recorder", "notebook", "notebook_files"},
-    {"magic", "plots", "widgets", "optimizers", "rejudging", "sweeps"},
+    {"magic", "plots", "widgets", "optimizers", "rejudging", "sweeping"},
     {"commands"},
     {"cli"},
 ]

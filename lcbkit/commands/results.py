@@ -35,15 +35,19 @@ def show(runs: tuple[Path, ...], by: tuple[str, ...], prices: Path | None, recor
             raise BadValueError("--records goes with one run")
         click.echo(_side_by_side(opened, by, prices))
         return
-    (run,) = opened
+    click.echo("\n".join(_page(opened[0], by, prices, records)))
+
+
+def _page(run: "lcbkit.Run", by: Sequence[str], prices: Path | None, records: bool) -> list[str]:
+    tables = [f"\n{run.table(word)}" for word in by]
+    cost = run.cost(prices) if prices else None
+    lines = [str(run), *tables]
+    if prices:
+        lines.insert(1, f"cost: {cost or 'unknown, since no tokens were reported'}")
     if records:
         columns = ["id", "difficulty", "platform", "status", "pass", "total"]
-        click.echo(run.to_frame()[columns].to_string(index=False))
-    click.echo(str(run))
-    if prices:
-        click.echo(f"cost: {run.cost(prices) or 'unknown, since no tokens were reported'}")
-    for word in by:
-        click.echo(f"\n{run.table(word)}")
+        lines.insert(0, run.to_frame()[columns].to_string(index=False))
+    return lines
 
 
 def _side_by_side(runs: Sequence["lcbkit.Run"], by: Sequence[str], prices: Path | None) -> str:

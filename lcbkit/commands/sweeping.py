@@ -84,15 +84,9 @@ def sweep(
     context: click.Context, /, topologies: tuple[str, ...], team_sizes: tuple[str, ...], **options: Any
 ) -> None:
     """Run every topology with every team size and message format: one table; the same command resumes it."""
-    from lcbkit.models import model_name
-    from lcbkit.scoring.costs import Prices
-    from lcbkit.sweeps import sweep as run_all
+    from lcbkit.sweeping import sweep as run_all
 
-    model = chat_model(options)
-    path = options.pop("prices")
-    prices = Prices.of(path) if path else None
-    if prices:
-        prices.price(model_name(model))
+    model, prices = chat_model(options), options.pop("prices")
     problems = wanted_problems(without(options, "source", *FILTERS))
     done = run_all(
         problems,

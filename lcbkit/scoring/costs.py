@@ -45,10 +45,10 @@ class Cost:
 
 
 def amount(value: float) -> str:
-    """A number with three digits that count, never in powers of ten."""
+    """A number of money or tokens: small ones with three digits that count, never in powers of ten."""
     if value == 0 or value >= 100:
         return f"{value:,.0f}"
-    return f"{value:.{max(0, 2 - math.floor(math.log10(value)))}f}"
+    return f"{value:.{max(2, 2 - math.floor(math.log10(value)))}f}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
