@@ -1,13 +1,16 @@
 """Batches that are killed by SIGKILL at any moment and taken up again."""
 
 import json
+import os
 import random
+import signal
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +24,26 @@ from lcbkit.records import Record
 from lcbkit.results import Run, load_run
 from lcbkit.topologies.team import build_team
 
-PROBLEMS = 14
-SAMPLES = 2
+PROBLEMS, SAMPLES = 14, 2
+KILLS = 10
 
-# What the child and the test call: the same batch at the same endpoint.
-CHILD = """
+# Runs the batch of the test in a new process for each line of its input. It forks, since importing all that a
+# batch needs takes longer than the batch.
+CHILDREN = """
+import os
 import sys
-from twice_problems import problem_set
-from lcbkit.evaluation import evaluate
-from lcbkit.models import get_model
-from lcbkit.topologies.team import build_team
+import lcbkit.topologies.agents
+import lcbkit.topologies.single
+from lcbkit.run_config import _sandbox
+from test_resume import run_at
 
-team = build_team("single", model=get_model("scripted", base_url=sys.argv[1]), python_exec=False)
-options = dict(out_dir=sys.argv[2], samples=int(sys.argv[4]), concurrency=3, judge_workers=1, progress=False)
-evaluate(team, problem_set(int(sys.argv[3])), **options)
+_sandbox(None)  # is known to all children then
+for line in sys.stdin:
+    if (child := os.fork()) == 0:
+        run_at(sys.argv[1], sys.argv[2])
+        os._exit(0)
+    print(child, flush=True)
+    print(os.waitpid(child, 0)[1], flush=True)
 """
 
 
@@ -44,11 +53,11 @@ def answer(request: Request) -> Reply:
     return Reply((RIGHT, WRONG, "I do not know.")[kind], delay=0.02 * (request.index % 4))
 
 
-def run_here(endpoint: ScriptedEndpoint, folder: Path) -> Run:
-    team = build_team("single", model=get_model("scripted", base_url=endpoint.url), python_exec=False)
+def run_at(url: str, folder: Path | str, problems: int = PROBLEMS) -> Run:
+    team = build_team("single", model=get_model("scripted", base_url=url), python_exec=False)
     return evaluate(
         team,
-        problem_set(PROBLEMS),
+        problem_set(problems),
         out_dir=folder,
         samples=SAMPLES,
         concurrency=3,
@@ -58,16 +67,45 @@ def run_here(endpoint: ScriptedEndpoint, folder: Path) -> Run:
 
 
 @contextmanager
-def child(endpoint: ScriptedEndpoint, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    arguments = (endpoint.url, str(folder), str(PROBLEMS), str(SAMPLES))
+def children(endpoint: ScriptedEndpoint, folder: Path) -> Iterator["Children"]:
+    """What starts and kills batches in processes of their own."""
     with subprocess.Popen(
-        [sys.executable, "-c", CHILD, *arguments],
+        [sys.executable, "-c", CHILDREN, endpoint.url, str(folder)],
         cwd=Path(__file__).parent,
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as parent:
+        yield Children(parent, folder)
+        parent.communicate()
+
+
+@dataclass(frozen=True)
+class Children:
+    parent: subprocess.Popen[str]
+    folder: Path
+
+    def kill_one(self, count: int, moment: float) -> bool:
+        """Run the batch until `count` instances are on disk, and kill it a moment later.
+
+        Returns:
+            Whether it was still at work.
+        """
+        assert self.parent.stdin
+        assert self.parent.stdout
+        self.parent.stdin.write("go\n")
+        self.parent.stdin.flush()
+        child = int(self.parent.stdout.readline())
+        deadline = time.monotonic() + 100
+        while len(finished(self.folder)) < count:
+            assert time.monotonic() < deadline, "the batch does not get on"
+            time.sleep(0.005)
+        time.sleep(moment)
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+        status = int(self.parent.stdout.readline())
+        assert status in (0, signal.SIGKILL), f"the batch ended by itself with {status}"
+        return status == signal.SIGKILL
 
 
 def finished(folder: Path) -> set[tuple[str, int]]:
@@ -78,40 +116,38 @@ def finished(folder: Path) -> set[tuple[str, int]]:
     return {(row["id"], row["sample"]) for row in rows}
 
 
-def kill_after(endpoint: ScriptedEndpoint, folder: Path, count: int, moment: float) -> None:
-    """Run the batch until `count` instances are on disk, and kill it a moment later."""
-    with child(endpoint, folder) as process:
-        deadline = time.monotonic() + 60
-        while len(finished(folder)) < count:
-            assert process.poll() is None, "the batch ended before it could be killed"
-            assert time.monotonic() < deadline, "the batch does not get on"
-            time.sleep(0.005)
-        time.sleep(moment)
-        process.kill()
-        process.wait()
+def asked(endpoint: ScriptedEndpoint) -> Counter[tuple[str, int]]:
+    """How often each instance was asked for."""
+    return Counter((asked_for(request), (request.seed or 0) // 1000) for request in endpoint.requests)
 
 
 def without_times(record: Record) -> dict[str, Any]:
     return {name: value for name, value in record.to_row().items() if not name.endswith("_s")}
 
 
-def test_killed_batches_lose_nothing_and_ask_nothing_twice(
+def test_a_batch_killed_ten_times_loses_nothing_and_asks_nothing_twice(
     endpoint: ScriptedEndpoint, tmp_path: Path
 ) -> None:
     endpoint.script = answer
-    undisturbed = run_here(endpoint, tmp_path / "undisturbed")
+    undisturbed = run_at(endpoint.url, tmp_path / "undisturbed")
     assert len(endpoint.requests) == PROBLEMS * SAMPLES
     assert 0 < undisturbed.summary().overall.passed < PROBLEMS * SAMPLES
 
     folder, rng = tmp_path / "killed", random.Random(5)
-    for count in (3, 16):
-        kill_after(endpoint, folder, count, rng.random() * 0.1)
+    killed = 0
+    with children(endpoint, folder) as at_work:
+        for count in sorted(rng.sample(range(PROBLEMS * SAMPLES - 4), KILLS)):
+            on_disk = finished(folder)
+            endpoint.requests.clear()
+            killed += at_work.kill_one(count, rng.random() * 0.1)
+            assert on_disk <= finished(folder)
+            assert not on_disk & set(asked(endpoint))
+    assert killed >= KILLS - 2
     on_disk = finished(folder)
     endpoint.requests.clear()
-    resumed = run_here(endpoint, folder)
+    resumed = run_at(endpoint.url, folder)
 
-    asked = Counter((asked_for(request), (request.seed or 0) // 1000) for request in endpoint.requests)
-    assert asked == dict.fromkeys({record.key for record in undisturbed.records} - on_disk, 1)
+    assert asked(endpoint) == dict.fromkeys({record.key for record in undisturbed.records} - on_disk, 1)
     assert len((folder / "predictions.jsonl").read_text().splitlines()) == PROBLEMS * SAMPLES
     assert [without_times(record) for record in resumed.records] == [
         without_times(record) for record in undisturbed.records
@@ -120,17 +156,19 @@ def test_killed_batches_lose_nothing_and_ask_nothing_twice(
     saved = json.loads((folder / "summary.json").read_text())
     expected = json.loads((tmp_path / "undisturbed" / "summary.json").read_text())
     assert saved | {"seconds": 0} == expected | {"seconds": 0}
+    for record in resumed.records:
+        assert resumed.trajectory(record.problem_id, record.sample)["code"] == record.code
 
 
 @pytest.mark.parametrize("torn", [b'{"id": "p0", "sample"', b'{"id": "p0"'], ids=["late", "early"])
 def test_a_torn_line_is_run_again(endpoint: ScriptedEndpoint, tmp_path: Path, torn: bytes) -> None:
     endpoint.script = answer
-    run_here(endpoint, tmp_path)
+    run_at(endpoint.url, tmp_path, problems=2)
     path = tmp_path / "predictions.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:-1]) + torn)
     endpoint.requests.clear()
-    resumed = run_here(endpoint, tmp_path)
+    resumed = run_at(endpoint.url, tmp_path, problems=2)
     assert len(endpoint.requests) == 1
-    assert len(resumed.records) == PROBLEMS * SAMPLES
-    assert len(load_run(tmp_path).records) == PROBLEMS * SAMPLES
+    assert len(resumed.records) == 2 * SAMPLES
+    assert len(load_run(tmp_path).records) == 2 * SAMPLES
