@@ -11,6 +11,7 @@ from typing import Any
 
 import anywidget
 import traitlets
+from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import HTML, DisplayHandle, display
 
 from lcbkit.judging.pool import JudgeEvent
@@ -31,7 +32,8 @@ def live_progress() -> "LiveProgress":
 
     `evaluate(..., progress=live_progress())`; `judge_many` and `optimize` take it as well. Use it where you
     watch: in JupyterLab. The default, `progress=True`, is a bar of tqdm, for scripts, terminals, and front
-    ends that do not answer while a cell runs (there, interrupt the kernel to stop: that saves, too).
+    ends that do not answer while a cell runs (there, interrupt the kernel to stop: that saves, too). Outside
+    of IPython it shows nothing by itself; its `state` and its text tell how far the batch is.
     """
     return LiveProgress()
 
@@ -64,6 +66,7 @@ class LiveProgress:
 
     def __init__(self) -> None:
         self._handle: DisplayHandle | None = None
+        self._open = False
         self._phase: str
         self._stopping: threading.Event
         self._end: Callable[[], object]
@@ -155,6 +158,11 @@ class LiveProgress:
     def _repr_html_(self) -> str:
         return self._static_html()
 
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        bundle = self.view._repr_mimebundle_(**options)
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        return {**(data or {}), "text/html": self._static_html(), "text/plain": repr(self)}, metadata
+
     def _reset(self, total: int | None, what: str = "instances") -> None:
         self._what, self._total, self._done, self._at_first = what, total, 0, 0
         self._passed = self._scored = 0
@@ -179,7 +187,7 @@ class LiveProgress:
         self._put_up()
 
     def _judged(self, event: JudgeEvent) -> None:
-        if self._handle is None or event.done == 1:
+        if not self._open or event.done == 1:
             self._reset(event.total, "programs")
             self._letters = [" "] * (event.total or 0)
             self.view.names = []
@@ -198,7 +206,7 @@ class LiveProgress:
 
     def _other(self, event: Any) -> None:
         """An event of another kind of work: its counts if it has some, and its words."""
-        if self._handle is None:
+        if not self._open:
             self._reset(None, "steps")
             self._put_up()
         self._done = int(getattr(event, "done", self._done + 1))
@@ -219,8 +227,10 @@ class LiveProgress:
 
     def _put_up(self) -> None:
         self.view.stop_asked = False
+        self._open = True
         self._show(at_once=True)
-        self._handle = display(self.view, display_id=True)  # type: ignore[no-untyped-call]  # IPython's
+        if InteractiveShell.initialized():
+            self._handle = display(self, display_id=True)  # type: ignore[no-untyped-call]  # IPython's
 
     def _show(self, *, at_once: bool = False) -> None:
         now = time.monotonic()
@@ -232,8 +242,11 @@ class LiveProgress:
 
     def _leave(self) -> None:
         """Put a page in the widget's place that stays in the file: widgets do not."""
+        if not self._open:
+            return
+        self._open = False
+        self._show(at_once=True)
         if self._handle is not None:
-            self._show(at_once=True)
             self._handle.update(HTML(self._static_html()))  # type: ignore[no-untyped-call]  # IPython's
             self._handle = None
 

@@ -15,7 +15,7 @@ from lcbkit.judging.pool import judge
 from lcbkit.judging.report import Report
 from lcbkit.problems import Problem
 from lcbkit.records import Record
-from lcbkit.results import Run, compare
+from lcbkit.results import Comparison, Run, compare
 from lcbkit.widgets.instance_view import instance_html
 from lcbkit.widgets.outcomes import LETTERS, SHOWN, legend, outcome, strip
 from lcbkit.widgets.pane import Pane
@@ -304,7 +304,7 @@ class RunBrowser:
             return f'<div class="lcb-run">{_title(self.runs[0])}</div>'
         lines = [f"<b>{name}</b> {_title(run)}" for name, run in zip("ab", self.runs, strict=True)]
         try:
-            lines += map(escape, compare(*self.runs).lines()[2:])
+            lines.append(escape(_difference(compare(*self.runs))))
         except BadValueError as error:
             lines.append(escape(str(error)))
         return "".join(f'<div class="lcb-run">{line}</div>' for line in lines)
@@ -341,6 +341,18 @@ def _title(run: Run) -> str:
     counts = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in summary.statuses.items() if n)
     soft = f'<span class="lcb-tone-soft">{escape(counts)}</span>'
     return f"<b>{escape(run.label)}</b> pass@1 {escape(score)} {soft}"
+
+
+def _difference(comparison: Comparison) -> str:
+    low, high = (100 * bound for bound in comparison.interval)
+    words = (
+        f"b - a: {100 * comparison.difference:+.1f} points, 95 % {low:+.1f} to {high:+.1f}, on the "
+        f"{comparison.problems} problems scored by both"
+    )
+    if comparison.only_a is None or comparison.only_b is None:
+        return words
+    alone = f"a alone passed {len(comparison.only_a)}, b alone {len(comparison.only_b)}"
+    return f"{words}; {alone} (exact McNemar p = {comparison.p_value:.3g})"
 
 
 def _counted(runs: tuple[Run, ...]) -> list[tuple[str, str]]:

@@ -39,6 +39,10 @@ def run_cell(page: NotebookPage, index: int) -> None:
     )
 
 
+def to_top(page: NotebookPage) -> None:
+    page.page.evaluate("() => document.querySelector('.jp-WindowedPanel-outer').scrollTo(0, 0)")
+
+
 def test_a_run_is_looked_through(notebook: Open, runs: tuple[Path, Path]) -> None:
     page = notebook(
         f"from lcbkit import browse, load_run\nbrowser = browse(load_run({str(runs[0])!r}))\nbrowser",
@@ -64,6 +68,7 @@ def test_a_run_is_looked_through(notebook: Open, runs: tuple[Path, Path]) -> Non
     expect(panel.locator(".lcbv-run[open] .lcbv-tool")).to_contain_text("stdout:")
     panel.locator(".lcbv-vote summary").click()
     expect(panel.locator(".lcbv-buckets")).to_contain_text("★ 3 of 4")
+    to_top(page)
     page.picture("run-wrong", height=1500)
     page.theme("Dark")
     page.picture("run-wrong-dark", height=1500)
@@ -75,7 +80,7 @@ def test_a_run_is_looked_through(notebook: Open, runs: tuple[Path, Path]) -> Non
     page.page.keyboard.press("ArrowDown")
     expect(panel.locator(".lcbv-title b")).to_have_text("no program")
     expect(panel.locator(".lcbv-vote")).to_contain_text("nobody had a program")
-    expect(panel.locator(".lcbv-prose").first).to_contain_text("<b>all</b>")
+    expect(panel.locator(".lcbv-run[open] .lcbv-prose").last).to_contain_text("<b>all</b>")
     panel.get_by_label("Show").select_option(label="infrastructure (1)")
     expect(rows).to_have_count(1)
     panel.get_by_placeholder("id, title").fill("nothing like this")
