@@ -33,6 +33,8 @@ _OF_STATUS = {
     Status.BAD_TEST: "B",
 }
 
+_OF_VERDICT = {verdict.value: verdict.letter for verdict in Verdict}
+
 SHOWN = {
     "all": "all",
     "passed": "passed",
@@ -55,8 +57,7 @@ def outcome(record: Record) -> str:
         return _OF_STATUS[record.status]
     if record.passed:
         return "P"
-    kind = str((record.first_failure or {}).get("kind", ""))
-    return Verdict(kind).letter if kind in list(Verdict) else "F"
+    return _OF_VERDICT.get(str((record.first_failure or {}).get("kind")), "F")
 
 
 def is_shown(record: Record, show: str) -> bool:

@@ -17,7 +17,7 @@ from lcbkit.problems import Problem
 from lcbkit.records import Record
 from lcbkit.results import Comparison, Run, compare
 from lcbkit.widgets.instance_view import instance_html
-from lcbkit.widgets.outcomes import LETTERS, SHOWN, legend, outcome, strip
+from lcbkit.widgets.outcomes import LETTERS, SHOWN, is_shown, legend, outcome, strip
 from lcbkit.widgets.pane import Pane
 from lcbkit.widgets.run_rows import DIFFERENCES, Filter, PairView, ProblemView, RunView
 from lcbkit.widgets.style import STYLE, style_sheet
@@ -362,8 +362,7 @@ def _counted(runs: tuple[Run, ...]) -> list[tuple[str, str]]:
             (words, name)
             for name, words in [*list(SHOWN.items())[:1], *DIFFERENCES.items(), *list(SHOWN.items())[1:]]
         ]
-    view = RunView(runs[0])
-    counts = {name: len(view.rows(Filter(show=name))) for name in SHOWN}
+    counts = {name: sum(is_shown(record, name) for record in runs[0].records) for name in SHOWN}
     return [(f"{words} ({counts[name]:,})", name) for name, words in SHOWN.items()]
 
 
