@@ -13,7 +13,7 @@ from lcbkit import html
 from lcbkit.decoding import count_tests, decode_tests
 from lcbkit.errors import UnknownProblemError
 from lcbkit.known_ids import errata
-from lcbkit.row_fields import contest_moment, function_name, text_field, word_field
+from lcbkit.row_fields import contest_moment, function_name, id_field, text_field, word_field
 from lcbkit.row_schema import COLUMNS, DIFFICULTIES, PLATFORMS
 from lcbkit.selection import DateLike, Selection
 from lcbkit.stored import MemoryRow, StoredRow
@@ -112,7 +112,7 @@ class Problem:
             DatasetError: as `from_row`.
         """
         starter = text_field(row, "starter_code", where)
-        problem_id = text_field(row, "question_id", where)
+        problem_id = id_field(row, where)
         return cls(
             id=problem_id,
             title=text_field(row, "question_title", where),

@@ -8,7 +8,7 @@ from typing import Any
 
 from lcbkit.errors import DatasetError
 
-__all__ = ["contest_moment", "function_name", "text_field", "word_field"]
+__all__ = ["contest_moment", "function_name", "id_field", "text_field", "word_field"]
 
 
 def text_field(row: Mapping[str, Any], name: str, where: str) -> str:
@@ -26,6 +26,18 @@ def text_field(row: Mapping[str, Any], name: str, where: str) -> str:
             f"{where}: field {name!r} holds half a character ({half[0]!a}), which cannot be written or sent; "
             "correct the row"
         )
+    return value
+
+
+def id_field(row: Mapping[str, Any], where: str) -> str:
+    """The problem's id, `question_id`.
+
+    Raises:
+        DatasetError: when it is missing, no text, or empty: records and files are named by it.
+    """
+    value = text_field(row, "question_id", where)
+    if not value.strip():
+        raise DatasetError(f"{where}: field 'question_id' is empty; give the row an id of its own")
     return value
 
 

@@ -149,8 +149,7 @@ def _run_all(
     total = len(teams) * len(problems) * options.get("samples", 1)
     stopped = False
     for number, (cell, team) in enumerate(teams.items(), 1):
-        stopped |= tell(CellStarted(cell=cell, number=number, cells=len(teams), total=total)) == "stop"
-        if stopped:
+        if stopped or tell(CellStarted(cell=cell, number=number, cells=len(teams), total=total)) == "stop":
             return
         ends: list[RunFinished] = []
 

@@ -3,7 +3,7 @@ from datetime import datetime
 import pytest
 
 from lcbkit.errors import DatasetError
-from lcbkit.row_fields import contest_moment, function_name, text_field
+from lcbkit.row_fields import contest_moment, function_name, id_field, text_field
 
 TREE = """# Definition for a binary tree node.
 # class TreeNode:
@@ -57,3 +57,10 @@ def test_half_a_character_is_refused_since_it_can_be_neither_written_nor_sent() 
     assert text_field(row, "question_title", "row 1") == row["question_title"]
     with pytest.raises(DatasetError, match=r"row 1: field 'question_content' holds half a character"):
         text_field(row, "question_content", "row 1")
+
+
+@pytest.mark.parametrize("value", ["", "  ", "\n"])
+def test_an_empty_id_is_refused_since_records_and_files_are_named_by_it(value: str) -> None:
+    with pytest.raises(DatasetError, match="row 3: field 'question_id' is empty"):
+        id_field({"question_id": value}, "row 3")
+    assert id_field({"question_id": "1873_A"}, "row 3") == "1873_A"

@@ -28,7 +28,7 @@ def test_a_sweep_prints_one_table_and_show_prints_it_again(lcb: Lcb, flags: list
     assert "table.csv" in done.err
     shown = lcb("show", "sweep")
     assert (shown.code, shown.out) == (0, done.out)
-    assert "leetcode" in lcb("show", "sweep", "--by", "platform").out.splitlines()[0]
+    assert "atcoder" in lcb("show", "sweep", "--by", "platform").out.splitlines()[0]
 
 
 def test_outages_in_one_cell_make_exit_3_and_the_others_run(
