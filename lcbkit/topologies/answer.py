@@ -81,7 +81,8 @@ class AgentRun:
         usage: what its model calls cost.
         latency_s: seconds from start to end, without the wait for a place at the endpoint.
         messages: the whole conversation as plain JSON values, system prompt first; lengths of reasoning
-            instead of reasoning. Of a manager's later turns only what is new.
+            instead of reasoning. Of a manager's later turns only what is new: what it was told since, and
+            its own.
     """
 
     agent: int

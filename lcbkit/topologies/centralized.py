@@ -17,7 +17,7 @@ from langgraph.types import Send
 from lcbkit.topologies.agents import Agent
 from lcbkit.topologies.answer import AgentRun, HandoffRecord, TeamAnswer
 from lcbkit.topologies.delegation import Job, says_stop
-from lcbkit.topologies.desk_work import Reply, deliver, next_messages, sort_calls
+from lcbkit.topologies.desk_work import Reply, deliver, next_messages, sort_calls, unread
 from lcbkit.topologies.messages import Desk
 from lcbkit.topologies.roles import Plan
 from lcbkit.topologies.rollout import Rollout, TeamState, node
@@ -71,7 +71,8 @@ def build_graph(
             told = says_stop(run.text) and _newest_program(plan, [*state.get("answers", []), run])
             done = bool(run.code or told) or nudges >= _MAX_NUDGES
             nudges += not done
-        kept = run if turn == 0 else replace(run, messages=run.messages[1 + len(messages) :])
+        new = unread(messages, state.get("transcript", []))
+        kept = replace(run, messages=run.messages[1 + len(messages) - new :]) if turn else run
         return {
             "answers": [kept],
             "transcript": transcript,

@@ -17,7 +17,7 @@ from lcbkit.topologies.roles import Plan
 from lcbkit.topologies.tools import PYTHON_EXEC
 from lcbkit.topologies.transcript import replayed
 
-__all__ = ["Reply", "deliver", "next_messages", "sort_calls"]
+__all__ = ["Reply", "deliver", "next_messages", "sort_calls", "unread"]
 
 _JOB_ADVICE = "Do this job and report back."
 _REPORT_ADVICE = "Decide what comes next."
@@ -113,6 +113,18 @@ def next_messages(
     if said:
         new.append({"role": "user", "content": "\n\n".join(said)})
     return replayed([*state["transcript"], *new])
+
+
+def unread(messages: Sequence[BaseMessage], transcript: Sequence[Mapping[str, Any]]) -> int:
+    """How many of a manager's messages it has not seen in an earlier turn: those at the end that are new.
+
+    Args:
+        messages: of its next turn, from `next_messages`.
+        transcript: of its turns so far; results of its own code stand at the end of it.
+    """
+    behind = next((n for n, message in enumerate(reversed(messages)) if message.type == "ai"), len(messages))
+    seen = next((n for n, message in enumerate(reversed(transcript)) if message["role"] != "tool"), 0)
+    return behind - seen
 
 
 async def deliver(

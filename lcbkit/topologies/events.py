@@ -6,6 +6,7 @@ Printed, an event is a line.
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from lcbkit.judging.report import Report
 from lcbkit.topologies.answer import AgentRun, HandoffRecord, TeamAnswer, Votes
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "AgentStarted",
     "Event",
     "Handoff",
+    "Judged",
     "RolloutFinished",
     "RolloutStarted",
     "RoundFinished",
@@ -121,6 +123,19 @@ class Voted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """The team's program has its verdict; told only to who asked for it.
+
+    Attributes:
+        problem_id: the problem.
+        report: the verdicts of its hidden tests.
+    """
+
+    problem_id: str
+    report: Report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RolloutFinished:
     """The team has answered; always the last event."""
 
@@ -139,6 +154,7 @@ Event: TypeAlias = (
     | Handoff
     | RoundFinished
     | Voted
+    | Judged
     | RolloutFinished
 )
 

@@ -17,7 +17,7 @@ from lcbkit.prompts import build_prompt
 from lcbkit.topologies.answer import AgentRun, TeamAnswer, Usage, Votes
 from lcbkit.topologies.contract import CONTRACT_VERSION, as_sent
 from lcbkit.topologies.delegation import manager_note
-from lcbkit.topologies.events import Event, RolloutFinished, RolloutStarted
+from lcbkit.topologies.events import Event, Judged, RolloutFinished, RolloutStarted
 from lcbkit.topologies.messages import MESSAGE_FORMATS, Desk, reporting_contract
 from lcbkit.topologies.roles import Plan, plan_team, role_prompts
 from lcbkit.waiting import run_sync, waking
@@ -154,9 +154,20 @@ class Team:
         raise RuntimeError(f"the {self.topology} graph ended without a result")
 
     async def astream(
-        self, problem: Problem, *, seed: int = 0, sample: int = 0, gate: asyncio.Semaphore | None = None
+        self,
+        problem: Problem,
+        *,
+        seed: int = 0,
+        sample: int = 0,
+        gate: asyncio.Semaphore | None = None,
+        judged: bool = False,
     ) -> AsyncGenerator[Event, None]:
-        """`asolve` as a stream of events: the last one, `RolloutFinished`, holds the answer."""
+        """`asolve` as a stream of events: the last one, `RolloutFinished`, holds the answer.
+
+        With `judged`, the answer's program is run on the hidden tests when the team is done, and a `Judged`
+        event tells the verdicts.
+        """
+        from lcbkit.judging.pool import judge
         from lcbkit.topologies.rollout import Rollout
 
         rollout = Rollout(seed=seed + _SEEDS_PER_SAMPLE * sample, gate=gate)
@@ -171,6 +182,9 @@ class Team:
                     yield value
                 elif "result" in value:
                     answer = value["result"]
+        if judged and answer.code is not None:
+            report = await asyncio.to_thread(judge, answer.code, problem)
+            yield Judged(problem_id=problem.id, report=report)
         yield RolloutFinished(problem_id=problem.id, answer=answer)
 
     def describe(self) -> dict[str, Any]:
