@@ -15,6 +15,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Two processes a core, since many tests wait; only this one for single files and for browsers."""
+    if all(".py" in argument or "browser" in argument for argument in config.args):
+        return 0
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(2 * cores, 8)
+
+
 def shared_folder() -> Path | None:
     """Where the shared material lies, or None; for tests that are made of its parts."""
     folder = Path(os.environ.get("LCB_SHARED", ROOT.parent / "shared"))

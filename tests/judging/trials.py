@@ -10,13 +10,17 @@ import os
 import re
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Sized
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
-from typing import Any
+from typing import Any, TypeVar
+
+import psutil
 
 from lcbkit import Problem, Report, Verdict, judge_many, sandbox_status
+from lcbkit.judging.bubblewrap import SCRATCH
 
 __all__ = [
     "CONFINED",
@@ -24,15 +28,19 @@ __all__ = [
     "Trial",
     "check",
     "judge_trials",
+    "judging_processes",
     "make_problem",
     "processes_with",
     "read_trials",
+    "wait_for",
     "wait_until_gone",
 ]
 
 CONFINED = sandbox_status().tier == "bwrap"
 KEPT_APART = any("signal to your other processes" in words for words in sandbox_status().holds)
 FOLDER = Path(__file__).parent / "nasty"
+
+_S = TypeVar("_S", bound=Sized)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,9 +151,28 @@ def processes_with(marker: str) -> list[str]:
     return found
 
 
-def wait_until_gone(marker: str, seconds: float = 5.0) -> list[str]:
-    """What is left of the processes with the marker after a moment; killing and reaping may take one."""
+def judging_processes() -> list[str]:
+    """Command lines of workers and of what their programs have started, below this process."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if process.status() == psutil.STATUS_ZOMBIE:
+                continue
+            line, surroundings = " ".join(process.cmdline()), process.environ()
+            home = surroundings.get("HOME", "")
+            if "worker.py" in line or home.startswith(SCRATCH) or "lcbkit-judge-" in home:
+                found.append(f"{process.pid} {line}")
+    return found
+
+
+def wait_for(look: Callable[[], _S], seconds: float = 20.0) -> _S:
+    """What is still there after a moment, at once if nothing is; killing and reaping may take one."""
     deadline = time.monotonic() + seconds
-    while (left := processes_with(marker)) and time.monotonic() < deadline:
+    while (left := look()) and time.monotonic() < deadline:
         time.sleep(0.05)
     return left
+
+
+def wait_until_gone(marker: str, seconds: float = 5.0) -> list[str]:
+    """What is left of the processes with the marker after a moment."""
+    return wait_for(lambda: processes_with(marker), seconds)
