@@ -27,7 +27,7 @@ def _nothing_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     kernel.keep_orphans()  # whatever escapes becomes a child of this process, where it is seen
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(folder))
-        patch.setattr("tempfile.tempdir", None)
+        patch.setattr("tempfile.tempdir", str(folder))
         yield
         default_pool().close()
         left = wait_for(lambda: [*judging_processes(), *folder.glob("lcbkit-judge-*")])

@@ -219,12 +219,14 @@ os.wait()
 """
     result = pool.judge(code, ONE, time_limit=1.0).results[0]
     assert result.verdict is Verdict.TIME_LIMIT
-    assert result.cpu_seconds > 1.0
+    # On a machine so full that they get less than a tenth of a core, the cap on elapsed time comes first.
+    assert result.cpu_seconds > 1.0 or result.wall_seconds > 10
 
 
 def test_orphans_are_charged_when_they_have_ended(pool: Pool) -> None:
     code = """
 import os, time
+reader, writer = os.pipe()
 if os.fork() == 0:
     if os.fork() == 0:
         end = time.process_time() + 0.4
@@ -232,7 +234,9 @@ if os.fork() == 0:
         os._exit(0)
     os._exit(0)
 os.wait()
-time.sleep(3)
+os.close(writer)
+os.read(reader, 1)  # its end
+time.sleep(0.1)
 print(6)
 """
     result = pool.judge(code, ONE).results[0]
