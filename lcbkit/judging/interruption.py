@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, wait
+from contextlib import suppress
 from typing import Protocol, TypeVar
 
 __all__ = ["Token"]
@@ -63,14 +64,15 @@ class Token:
 
         thread = threading.Thread(target=settle, name="lcbkit-judge", daemon=True)
         try:
-            thread.start()
-        except RuntimeError:  # the interpreter is ending and starts no thread
-            return work()
-        try:
+            try:
+                thread.start()
+            except RuntimeError:  # the interpreter is ending and starts no thread
+                return work()
             while not wait([future], timeout=1.0).done:
                 pass  # a signal that another thread received does not end a wait
         except BaseException:
             self.cancel()
-            thread.join()
+            with suppress(RuntimeError):  # it is about to start, and will find this token cancelled
+                thread.join()
             raise
         return future.result()
