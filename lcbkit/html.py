@@ -7,7 +7,8 @@ __all__ = ["badge", "chip", "clip", "columns", "details", "pre", "table"]
 
 # JupyterLab's own variables make both themes work; the fallbacks serve exported pages.
 _PRE = (
-    "margin:0;max-height:16em;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere;text-align:left;"
+    "margin:0;max-height:16em;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere;"
+    "word-break:normal;text-align:left;"
     "font-family:var(--jp-code-font-family,monospace);font-size:var(--jp-code-font-size,13px);line-height:1.4"
 )
 _BADGE_COLOURS = {
