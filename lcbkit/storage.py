@@ -49,6 +49,9 @@ def cache_folder(cache_dir: str | os.PathLike[str] | None = None) -> Path:
     Args:
         cache_dir: wins over the environment variable `LCB_CACHE`, which wins over `data_cache/` of a
             clone, which wins over the user's cache folder.
+
+    Raises:
+        LcbkitError: nothing is named and this user has no home folder.
     """
     if cache_dir or (cache_dir := os.environ.get("LCB_CACHE")):
         return Path(cache_dir).expanduser()
@@ -57,7 +60,10 @@ def cache_folder(cache_dir: str | os.PathLike[str] | None = None) -> Path:
         return clone
     from platformdirs import user_cache_path
 
-    return user_cache_path("lcbkit")
+    try:
+        return user_cache_path("lcbkit")
+    except RuntimeError as error:
+        raise LcbkitError(f"no folder for downloads: {error}; set LCB_CACHE") from error
 
 
 @contextlib.contextmanager

@@ -6,12 +6,14 @@ there at all.
 """
 
 import contextlib
+import os
 import shutil
 import sys
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
+from lcbkit.errors import LcbkitError
 from lcbkit.storage import cache_folder, shipped_folder
 
 __all__ = ["INSIDE", "SCRATCH", "SCRATCH_BYTES", "arguments", "find_programs", "site_folders"]
@@ -19,7 +21,7 @@ __all__ = ["INSIDE", "SCRATCH", "SCRATCH_BYTES", "arguments", "find_programs", "
 INSIDE = "/judge"
 SCRATCH = "/scratch"
 SCRATCH_BYTES = 256 * 1024**2
-_FILES = ("worker.py", "guest.py", "kernel.py", "scratch.py", "supervisor.py")
+_FILES = ("worker.py", "calls.py", "guest.py", "kernel.py", "scratch.py", "supervisor.py")
 _HERE = Path(__file__).parent
 _PACKAGE = _HERE.parent
 # For a worker run by root without a user namespace: to become other users, to make process namespaces, to
@@ -64,7 +66,8 @@ def arguments(*, user_namespace: bool) -> list[str]:
         links["/tmp"] = f"{SCRATCH}/work"
     binds = [path for path in visible if not _is_root_link(path)]
     found = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
-    found += ["--hostname", "judge", "--die-with-parent"]
+    # A first process of bubblewrap's own would be open to the tests of an ordinary user; the worker hides.
+    found += ["--hostname", "judge", "--die-with-parent", "--as-pid-1"]
     if user_namespace:
         found += ["--unshare-user", "--cap-add", "CAP_SYS_ADMIN"]
     else:
@@ -91,7 +94,7 @@ def arguments(*, user_namespace: bool) -> list[str]:
 def site_folders() -> list[Path]:
     """The folders of installed packages on this interpreter's path."""
     names = ("site-packages", "dist-packages")
-    return [path for path in map(Path, dict.fromkeys(sys.path)) if path.name in names and path.is_dir()]
+    return [path for path in map(Path, dict.fromkeys(sys.path)) if path.name in names and _is_folder(path)]
 
 
 def _visible() -> list[Path]:
@@ -100,7 +103,7 @@ def _visible() -> list[Path]:
     paths += [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")]
     for prefix in (sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix):
         paths += [Path(prefix, name) for name in ("bin", "lib", "lib64", "pyvenv.cfg")]
-    return sorted({path.absolute() for path in paths if path.exists()})
+    return sorted({path.absolute() for path in paths if os.access(path, os.F_OK)})
 
 
 def _is_root_link(path: Path) -> bool:
@@ -114,6 +117,15 @@ def _masked(shown: list[Path]) -> list[Path]:
     copies = [folder / _PACKAGE.name for folder in site_folders()]
     for prefix in {sys.prefix, sys.base_prefix}:
         copies += Path(prefix).glob(f"lib*/python*/*-packages/{_PACKAGE.name}")
-    ours = {path.resolve() for path in [*clone, *copies, _PACKAGE, cache_folder(), shipped_folder("sample")]}
+    with contextlib.suppress(LcbkitError):  # nobody has a cache folder without a home
+        copies.append(cache_folder())
+    ours = {path.resolve() for path in [*clone, *copies, _PACKAGE, shipped_folder("sample")]}
     around = [path.resolve() for path in shown]
-    return sorted(path for path in ours if path.is_dir() and any(folder in path.parents for folder in around))
+    return sorted(
+        path for path in ours if any(folder in path.parents for folder in around) and _is_folder(path)
+    )
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether it is one that this user can get to; one in a closed folder is no error."""
+    return os.access(path, os.F_OK) and path.is_dir()

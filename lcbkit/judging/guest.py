@@ -200,6 +200,8 @@ class Program:
         try:
             for hooks in self.fork_hooks:
                 os.register_at_fork(**hooks)
+            with contextlib.suppress(AttributeError):  # no public name; the number is the worker's else
+                threading.main_thread()._set_native_id()  # type: ignore[attr-defined]
             if self.draws:
                 random.seed()
             if self.names:

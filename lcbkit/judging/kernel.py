@@ -5,12 +5,10 @@
 
 import contextlib
 import ctypes
-import errno
 import math
 import os
 import resource
 import signal
-import struct
 import sys
 from os import fork  # the guard of functional tests takes it out of `os`
 
@@ -20,7 +18,6 @@ __all__ = [
     "die_with_parent",
     "drop_capabilities",
     "find_user",
-    "forbid_far_signals",
     "forbid_new_privileges",
     "hide_memory",
     "keep_orphans",
@@ -35,7 +32,6 @@ __all__ = [
 _CLONE_NEWPID = 0x20000000
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_KEEPCAPS, _PR_SET_CHILD_SUBREAPER = 1, 4, 8, 36
 _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, _PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 2, 4
-_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 22, 2
 _CAP_DAC_READ_SEARCH = 2
 _CAPABILITY_VERSION = 0x20080522
 
@@ -91,34 +87,6 @@ def drop_capabilities() -> None:
 def forbid_new_privileges() -> None:
     """From here on no program gives more rights than its caller has."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-
-
-def forbid_far_signals() -> None:
-    """Let no program signal all processes of its user at once, where no namespace keeps it from that.
-
-    A filter of system calls: refuse `kill` whose first argument is -1, allow the rest.
-    """
-    known = {"x86_64": (0xC000003E, 62), "aarch64": (0xC00000B7, 129)}.get(os.uname().machine)
-    if _libc is None or known is None:
-        return
-    load, equals, answer = 0x20, 0x15, 0x06  # instructions: load a word, jump if equal, return
-    arch, call = known
-    program = b"".join(
-        struct.pack("=HBBI", *line)
-        for line in (
-            (load, 0, 0, 4),
-            (equals, 0, 5, arch),
-            (load, 0, 0, 0),
-            (equals, 0, 3, call),
-            (load, 0, 0, 16),
-            (equals, 0, 1, 0xFFFFFFFF),
-            (answer, 0, 0, 0x00050000 | errno.EPERM),
-            (answer, 0, 0, 0x7FFF0000),
-        )
-    )
-    lines = ctypes.create_string_buffer(program, len(program))
-    filter_of_calls = struct.pack("@HP", len(program) // 8, ctypes.addressof(lines))
-    _libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, filter_of_calls, 0, 0)
 
 
 def hide_memory() -> None:

@@ -1,6 +1,7 @@
 """Starting and ending a worker's process."""
 
 import contextlib
+import fcntl
 import json
 import os
 import re
@@ -69,7 +70,7 @@ class Confined:
         sock: the line to it.
         scratch: its scratch folder, None where that is in memory and goes with the worker.
         facts: what it said of itself: `own_pids`, whether tests see no process above them; `user`, which they
-            become.
+            become; `filtered`, whether the kernel filters their calls.
     """
 
     process: "subprocess.Popen[bytes]"
@@ -130,6 +131,7 @@ def spawn(confinement: Confinement) -> Confined:
     ours, theirs = socket.socketpair()
     scratch = arguments = None
     try:
+        theirs = socket.socket(fileno=_above_the_standard_streams(theirs.detach()))
         passed = [theirs.fileno()]
         if confinement.tier == "bwrap":
             arguments = _pipe_of(bubblewrap.arguments(user_namespace=confinement.user_namespace))
@@ -219,7 +221,7 @@ def _config(confinement: Confinement, line: int, scratch: Path | None) -> dict[s
         "scratch": bubblewrap.SCRATCH if inside else str(scratch),
         "site": [str(folder) for folder in bubblewrap.site_folders()],
         "uid": uid,
-        "namespaces": True,
+        "network": inside,  # no way out of there, so its sockets lead nowhere
         "output": _OUTPUT_BYTES,
         "file_size": bubblewrap.SCRATCH_BYTES,
         # Linux counts them for each user; inside a user namespace for that one alone, since version 5.14.
@@ -233,7 +235,17 @@ def _pipe_of(words: list[str]) -> int:
     reader, writer = os.pipe()
     with os.fdopen(writer, "wb") as file:
         file.write(text)
-    return reader
+    return _above_the_standard_streams(reader)
+
+
+def _above_the_standard_streams(fd: int) -> int:
+    """A descriptor that a child's own streams do not replace; those of a caller may be closed, hence free."""
+    if fd > 2:
+        return fd
+    try:
+        return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
+    finally:
+        os.close(fd)
 
 
 def _kernel_version() -> tuple[int, int]:

@@ -127,21 +127,29 @@ def _find_bubblewrap() -> tuple[Confinement | None, str]:
 
 def _describe(confinement: Confinement, facts: dict[str, Any], reason: str) -> SandboxStatus:
     enclosed, other_user = confinement.tier == "bwrap", facts["user"] is not None
+    own_pids, filtered = facts["own_pids"], facts["filtered"]
     claims = [
         (True, "limits on processor time, idle time, output, open files, file size, each process's memory"),
         (True, "no environment variable of yours handed on, and no new privileges"),
+        (filtered, "no namespaces, mounts, tracing, kernel keys and other calls that programs do not need"),
         (enclosed or other_user, "no look at your other processes' environment"),
         (other_user or os.geteuid() != 0, "a limit on the number of processes"),
-        (enclosed, "no network, not even loopback"),
+        (enclosed or filtered, "no network, not even loopback"),
+        (enclosed, "no talk to your other programs through local sockets"),
         (enclosed, "nothing to read but system libraries, the interpreter and installed packages"),
         (enclosed, "nothing to write but a small scratch folder in memory"),
-        (enclosed, "nothing that a test starts outlives it, however hostile"),
+        (own_pids, "nothing that a test starts outlives it, however hostile"),
         (enclosed or other_user, "no signal to your other processes, and no look into the memory of any"),
-        (facts["own_pids"], "no signal to the processes that judge"),
+        (own_pids or other_user, "no signal to the processes that judge"),
+        (filtered, "no memory outside of processes: nameless files, System V segments, a namespace's tmpfs"),
+        (filtered, "message queues, keyrings and System V objects: none, so none is left for a later test"),
         (False, "a limit on all processes' memory together, other than a look at it twice a second"),
-        (False, "a limit on memory outside of processes: memfd, System V segments, a namespace's tmpfs"),
-        (False, "message queues, keyrings and System V segments kept apart between the tests of a worker"),
-        (False, "processor time of children whose end is ignored, other than by the time elapsed"),
+        (False, "a limit on what lies unread in pipes and sockets, other than the system's own"),
+        (
+            False,
+            "processor time of children that live for milliseconds and whose end is ignored, other than by "
+            "the time elapsed",
+        ),
     ]
     return SandboxStatus(
         tier=confinement.tier,

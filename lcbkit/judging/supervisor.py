@@ -26,6 +26,7 @@ _STDERR_KEPT = 64 * 1024
 _CHUNK = 1 << 18
 _CLEANUP_SECONDS = 10.0
 _LOOK_SECONDS = 0.5
+_QUICK_LOOK_SECONDS = 0.02
 _CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 _TICK = 1 / os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -76,7 +77,8 @@ class Test:
             for fd in (main_write, err_write):
                 fchmod(fd, 0o666)  # so that any user can open `/dev/stdout`
             self.start = self.looked = time.monotonic()
-            self.seen = 0.0
+            self.seen = self.lost = 0.0
+            self.tree: dict[int, _Process] | None = None
             self.pid = fork()
             if self.pid == 0:
                 become(main_write, err_write)
@@ -167,10 +169,16 @@ class Test:
         """Compare the tree's time and memory with the limits; returns when to look again."""
         now = time.monotonic()
         tree = _descendants()
-        cpu = self.cpu + sum(process.cpu for process in tree)
+        before, self.tree = self.tree, {process.pid: process for process in tree}
+        if before is not None:
+            self.lost += _lost(before, self.tree)
+        cpu = self.cpu + self.lost + sum(process.cpu for process in tree)
         used = cpu + sum(map(_core_wait, tree))
-        if not any(process.runs for process in tree):  # else it waits for nothing but a core
-            self.idle += max(0.0, (now - self.looked) - (used - self.seen))
+        running = {process.pid for process in tree if process.runs}
+        passing = before is not None and bool(running) and not running & before.keys()
+        unexplained = max(0.0, (now - self.looked) - (used - self.seen))
+        if passing or not running:  # else it waits for nothing but a core
+            self.idle += unexplained
         self.looked, self.seen = now, max(used, self.seen)
         left = (
             (self.limits.time - cpu) / _CORES,
@@ -181,7 +189,8 @@ class Test:
             self.killed = "time"
         elif self.limits.memory and sum(process.memory for process in tree) > self.limits.memory:
             self.killed = "memory"
-        return now + min(max(min(left), 0.02), _LOOK_SECONDS)
+        soon = passing and unexplained > _QUICK_LOOK_SECONDS / 2
+        return now + min(max(min(left), _QUICK_LOOK_SECONDS), _QUICK_LOOK_SECONDS if soon else _LOOK_SECONDS)
 
     def _charge(self, usage: resource.struct_rusage) -> None:
         self.cpu += usage.ru_utime + usage.ru_stime
@@ -213,11 +222,22 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class _Process:
-    """What `/proc` says of a process; `memory` leaves out what a fork shares with its parent."""
+    """What `/proc` says of a process.
+
+    Attributes:
+        pid: its number.
+        parent: its parent's.
+        runs: whether it computes, waits for a core or for a disk.
+        cpu: CPU seconds, with those of children that it has waited for.
+        waited: CPU seconds of these children alone.
+        memory: bytes, without what a fork shares with its parent.
+    """
 
     pid: int
+    parent: int
     runs: bool
     cpu: float
+    waited: float
     memory: int
 
 
@@ -250,11 +270,31 @@ def _descendants() -> list[_Process]:
     while front:
         pid = front.pop()
         fields = stats[pid]
-        cpu = sum(map(int, fields[11:15])) * _TICK  # its own, and that of children it has waited for
+        below = children.get(pid, [])
+        # After a `vfork`, state D means to wait for the child, and not for a disk.
+        runs = fields[0] == b"R" or (fields[0] == b"D" and not below)
+        waited = sum(map(int, fields[13:15])) * _TICK
+        cpu = sum(map(int, fields[11:13])) * _TICK + waited
         memory = max(0, int(fields[21]) - shared) * _PAGE
-        found.append(_Process(pid, fields[0] in (b"R", b"D"), cpu, memory))
-        front += children.get(pid, [])
+        found.append(_Process(pid, int(fields[1]), runs, cpu, waited, memory))
+        front += below
     return found
+
+
+def _lost(before: dict[int, _Process], now: dict[int, _Process]) -> float:
+    """CPU seconds of processes that have gone without being waited for: their parents ignore such ends."""
+    gone: dict[int, float] = {}
+    for process in before.values():
+        if process.pid not in now:
+            heir = process.parent
+            while heir in before and heir not in now:
+                heir = before[heir].parent
+            gone[heir] = gone.get(heir, 0.0) + process.cpu
+    return sum(
+        max(0.0, seconds - (now[heir].waited - before[heir].waited))
+        for heir, seconds in gone.items()
+        if heir in now and heir in before
+    )
 
 
 def _core_wait(process: _Process) -> float:

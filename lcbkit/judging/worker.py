@@ -103,6 +103,7 @@ class Worker:
 
         A test's process does that where it matters: for all, it would cost more than the fork itself.
         """
+        self.calls = _load(config["folder"], "calls")
         self.guest = _load(config["folder"], "guest")
         self.kernel = _load(config["folder"], "kernel")
         self.scratches = _load(config["folder"], "scratch")
@@ -123,10 +124,9 @@ class Worker:
         os.umask(0o022)
         sys.path.extend(site)
         self.own_pids = kernel.own_pids()
-        if self.own_pids < 0:
-            kernel.forbid_far_signals()
+        filtered = self.calls.filter_calls(own_pids=self.own_pids >= 0, network=self.config["network"])
         self.user = kernel.find_user(self.config["uid"], [os.path.dirname(os.__file__), self.scratch, *site])
-        facts = {"own_pids": self.own_pids >= 0, "user": self.user}
+        facts = {"own_pids": self.own_pids >= 0, "user": self.user, "filtered": filtered}
         self.sock.sendall(json.dumps(facts).encode("ascii") + b"\n")
         os.dup2(0, 2)  # nobody reads what an imported module has to say
         gc.collect()

@@ -1,7 +1,4 @@
-"""What a stranger tried against the judge: each test states the claim that it holds.
-
-A test that is marked as an expected failure holds a claim that did not stand when it was written.
-"""
+"""What a stranger tried against the judge: each test states the claim that it holds."""
 
 import json
 import os
@@ -16,8 +13,6 @@ from lcbkit.judging.encoding import decode_value
 from lcbkit.judging.pool import Pool
 from lcbkit.judging.report import Execution, TestResult, Verdict
 from tests.judging.trials import make_problem
-
-OPEN_CLAIM = pytest.mark.xfail(reason="found by the red team; not held yet", strict=False)
 
 # System calls without a wrapper in the standard library.
 CALLS = """\
@@ -105,7 +100,6 @@ def test_a_report_is_text_that_can_be_stored(pool: Pool) -> None:
 # Limits
 
 
-@OPEN_CLAIM
 def test_time_of_children_counts_that_nobody_waits_for(pool: Pool) -> None:
     code = (
         "import os, signal, time\n"
@@ -120,7 +114,6 @@ def test_time_of_children_counts_that_nobody_waits_for(pool: Pool) -> None:
     assert pool.run_python(code, time_limit=0.4).timed_out
 
 
-@OPEN_CLAIM
 def test_a_sleeper_that_seems_to_wait_for_a_disk_is_caught(pool: Pool) -> None:
     code = (
         "import ctypes, os, time\n"
@@ -130,7 +123,6 @@ def test_a_sleeper_that_seems_to_wait_for_a_disk_is_caught(pool: Pool) -> None:
     assert pool.run_python(code, time_limit=0.4).timed_out
 
 
-@OPEN_CLAIM
 def test_memory_in_nameless_files_counts(pool: Pool) -> None:
     code = (
         "import os, time\nblock = bytes(1 << 20)\n"
@@ -140,7 +132,6 @@ def test_memory_in_nameless_files_counts(pool: Pool) -> None:
     assert "held" not in pool.run_python(code, memory_limit=80 << 20).stdout
 
 
-@OPEN_CLAIM
 def test_memory_in_shared_segments_counts(pool: Pool) -> None:
     code = (
         "kept = []\n"
@@ -156,7 +147,6 @@ def test_memory_in_shared_segments_counts(pool: Pool) -> None:
     assert "held" not in calls(pool, code, memory_limit=80 << 20).stdout
 
 
-@OPEN_CLAIM
 def test_no_program_makes_namespaces_with_rights_in_them(pool: Pool) -> None:
     ran = calls(pool, "print(libc.unshare(0x10000000))\nprint(open('/proc/self/status').read())\n")
     assert ran.stdout.startswith("-1\n")
@@ -166,7 +156,6 @@ def test_no_program_makes_namespaces_with_rights_in_them(pool: Pool) -> None:
 # Nothing passes from one program to the next
 
 
-@OPEN_CLAIM
 def test_a_message_queue_does_not_outlive_its_test(pool: Pool) -> None:
     code = (
         "queue = libc.mq_open(b'/lcbkit-red-team', 0o2)\n"
@@ -178,7 +167,6 @@ def test_a_message_queue_does_not_outlive_its_test(pool: Pool) -> None:
     assert outputs == {"none"}
 
 
-@OPEN_CLAIM
 def test_a_key_does_not_outlive_its_test(pool: Pool) -> None:
     code = (
         "key = libc.syscall(KEYCTL, 10, -4, b'user', b'lcbkit-red-team', 0)\n"
@@ -215,7 +203,6 @@ def test_the_line_to_the_judge_is_closed_however_many_files_the_caller_has_open(
     assert run_caller(program) == ""
 
 
-@OPEN_CLAIM
 def test_a_caller_without_standard_streams_can_judge(tier: str) -> None:
     program = (
         "import os\nkeep = os.dup(1)\nos.closerange(0, 3)\n"
@@ -241,14 +228,12 @@ def test_the_process_that_judges_takes_no_signal_or_limit_of_a_test(pool: Pool) 
         "try: resource.prlimit(above, resource.RLIMIT_NOFILE, (4, 4))\nexcept OSError: pass\n"
         "print('alive')\n"
     )
-    if os.geteuid() and pool._crew.setting == "bwrap":
-        pytest.xfail("found by the red team; an ordinary user's tests share its id with what judges them")
     assert pool.run_python(code).stdout == "alive\n"
 
 
 def test_the_memory_of_no_process_above_opens(pool: Pool) -> None:
-    if os.geteuid():
-        pytest.xfail("found by the red team; bubblewrap's own first process is open to an ordinary user")
+    if os.geteuid() and pool._crew.setting == "limits":
+        pytest.skip("an ordinary user's other processes are open to its tests, as the status says")
     code = (
         "import os\nmine = os.readlink('/proc/self')\n"
         "for name in os.listdir('/proc'):\n"
@@ -268,7 +253,7 @@ def test_the_callers_environment_is_out_of_reach(tier: str) -> None:
         f"with Pool(1, sandbox={tier!r}) as pool: print(pool.run_python(code).stdout, end='')\n"
     )
     if os.geteuid() and tier == "limits":
-        pytest.xfail("found by the red team; a program of the same user reads it")
+        pytest.skip("a program of the same user reads it, as the status says")
     environment = dict(os.environ) | {"LCBKIT_RED_TEAM": "secret"}
     ran = subprocess.run(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, env=environment, timeout=60, check=True
