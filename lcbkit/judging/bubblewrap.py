@@ -16,12 +16,21 @@ from pathlib import Path
 from lcbkit.errors import LcbkitError
 from lcbkit.storage import cache_folder, shipped_folder
 
-__all__ = ["INSIDE", "SCRATCH", "SCRATCH_BYTES", "arguments", "find_programs", "site_folders"]
+__all__ = [
+    "DEVICES",
+    "INSIDE",
+    "SCRATCH",
+    "SCRATCH_BYTES",
+    "arguments",
+    "find_programs",
+    "site_folders",
+    "visible",
+]
 
 INSIDE = "/judge"
 SCRATCH = "/scratch"
 SCRATCH_BYTES = 256 * 1024**2
-_FILES = ("worker.py", "calls.py", "guest.py", "kernel.py", "scratch.py", "supervisor.py")
+_FILES = ("worker.py", "calls.py", "guest.py", "kernel.py", "landlock.py", "scratch.py", "supervisor.py")
 _HERE = Path(__file__).parent
 _PACKAGE = _HERE.parent
 # For a worker run by root without a user namespace: to become other users, to make process namespaces, to
@@ -32,7 +41,7 @@ _SYSTEM = (
     "/usr/share/zoneinfo", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store",
     "/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime",
 )  # fmt: skip
-_DEVICES = ("null", "zero", "full", "random", "urandom")
+DEVICES = ("null", "zero", "full", "random", "urandom")
 _LINKS = {
     "/dev/fd": "/proc/self/fd",
     "/dev/stdin": "/proc/self/fd/0",
@@ -60,11 +69,11 @@ def arguments(*, user_namespace: bool) -> list[str]:
     Args:
         user_namespace: make one; without it the caller must be root, and tests become another user.
     """
-    visible = _visible()
-    links = _LINKS | {str(path): str(path.readlink()) for path in visible if _is_root_link(path)}
-    if not any(path.is_relative_to("/tmp") for path in visible):
+    shown = visible()
+    links = _LINKS | {str(path): str(path.readlink()) for path in shown if _is_root_link(path)}
+    if not any(path.is_relative_to("/tmp") for path in shown):
         links["/tmp"] = f"{SCRATCH}/work"
-    binds = [path for path in visible if not _is_root_link(path)]
+    binds = [path for path in shown if not _is_root_link(path)]
     found = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     # A first process of bubblewrap's own would be open to the tests of an ordinary user; the worker hides.
     found += ["--hostname", "judge", "--die-with-parent", "--as-pid-1"]
@@ -78,7 +87,7 @@ def arguments(*, user_namespace: bool) -> list[str]:
     for folder in sorted(folders):
         found += ["--dir", str(folder)]
     found += ["--proc", "/proc", "--size", str(SCRATCH_BYTES), "--tmpfs", SCRATCH]
-    for name in _DEVICES:
+    for name in DEVICES:
         found += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
     for path in binds:
         found += ["--ro-bind", str(path), str(path)]
@@ -97,8 +106,8 @@ def site_folders() -> list[Path]:
     return [path for path in map(Path, dict.fromkeys(sys.path)) if path.name in names and _is_folder(path)]
 
 
-def _visible() -> list[Path]:
-    """What is shown, parents first, so that no bind hides an earlier one."""
+def visible() -> list[Path]:
+    """What programs are shown, parents first, so that no bind hides an earlier one."""
     paths = [Path(name) for name in _SYSTEM] + site_folders()
     paths += [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")]
     for prefix in (sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix):

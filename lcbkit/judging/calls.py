@@ -54,7 +54,8 @@ _NEW_NAMESPACES, _CLONE_NEWPID, _CLONE_PARENT = 0x7E020000, 0x20000000, 0x8000
 _AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
 _PRIO_USER = 2
 _EVERYBODY = _ANY_PERSONALITY = 0xFFFFFFFF  # -1
-_JUDGE = 1  # the number of the process that judges, where it has a namespace of its own
+# The number of the process that judges, where a test sees no other; a caller names itself by 0.
+_JUDGE, _ITSELF = 1, 0
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ERROR, _ALLOW = 0x00050000, 0x7FFF0000
@@ -75,7 +76,7 @@ def filter_calls(*, own_pids: bool, network: bool) -> bool:
     """Filter the calls of this process and of all that it will start; needs no right but `no_new_privs`.
 
     Args:
-        own_pids: whether signals to everybody stay within a test.
+        own_pids: whether all that a test can name by a number is its own, but for the process that judges.
         network: whether sockets of the internet may be made, since they lead nowhere.
 
     Returns:
@@ -126,12 +127,12 @@ def _conditions(*, own_pids: bool, network: bool) -> dict[str, list[_Line]]:
         "setpriority": [
             _Line("", _LOAD, 16),
             _Line("", _EQUAL, _PRIO_USER, yes="refuse"),
-            *_unless(1, _EQUAL, _JUDGE),
+            *(_unless(1, _EQUAL, _JUDGE) if own_pids else _only_if(1, _ITSELF)),
         ],
         "kill": [_Line("", _RETURN, _ALLOW)] if own_pids else _unless(0, _EQUAL, _EVERYBODY),
     }
     for name in ("prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"):
-        found[name] = _unless(0, _EQUAL, _JUDGE)
+        found[name] = _unless(0, _EQUAL, _JUDGE) if own_pids else _only_if(0, _ITSELF)
     return {name: [first._replace(name=name), *rest] for name, (first, *rest) in found.items()}
 
 

@@ -16,6 +16,7 @@ __all__ = [
     "User",
     "become",
     "die_with_parent",
+    "drop_bounding_set",
     "drop_capabilities",
     "find_user",
     "forbid_new_privileges",
@@ -32,6 +33,7 @@ __all__ = [
 _CLONE_NEWPID = 0x20000000
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_KEEPCAPS, _PR_SET_CHILD_SUBREAPER = 1, 4, 8, 36
 _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, _PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 2, 4
+_PR_CAPBSET_DROP = 24
 _CAP_DAC_READ_SEARCH = 2
 _CAPABILITY_VERSION = 0x20080522
 
@@ -82,6 +84,13 @@ def drop_capabilities() -> None:
     if _libc is not None:
         _prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
         _set_capabilities(0)
+
+
+def drop_bounding_set(*, reads_all: bool) -> None:
+    """Let no program that is started later gain a capability, but for reading if tests must be given that."""
+    for capability in range(64) if _libc is not None else ():
+        if not (reads_all and capability == _CAP_DAC_READ_SEARCH):
+            _prctl(_PR_CAPBSET_DROP, capability)
 
 
 def forbid_new_privileges() -> None:

@@ -70,7 +70,8 @@ class Confined:
         sock: the line to it.
         scratch: its scratch folder, None where that is in memory and goes with the worker.
         facts: what it said of itself: `own_pids`, whether tests see no process above them; `user`, which they
-            become; `filtered`, whether the kernel filters their calls.
+            become; `filtered`, whether the kernel filters their calls; `walled`, the version of the rules
+            that keep files and processes from them, 0 for none.
     """
 
     process: "subprocess.Popen[bytes]"
@@ -221,6 +222,8 @@ def _config(confinement: Confinement, line: int, scratch: Path | None) -> dict[s
         "scratch": bubblewrap.SCRATCH if inside else str(scratch),
         "site": [str(folder) for folder in bubblewrap.site_folders()],
         "uid": uid,
+        "readable": [] if inside else ["/proc", *map(str, bubblewrap.visible())],
+        "writable": [] if inside else [str(scratch), "/dev/shm", *(f"/dev/{n}" for n in bubblewrap.DEVICES)],
         "network": inside,  # no way out of there, so its sockets lead nowhere
         "output": _OUTPUT_BYTES,
         "file_size": bubblewrap.SCRATCH_BYTES,

@@ -3,8 +3,10 @@
 Two tiers. `bwrap`: bubblewrap gives a worker file systems, processes and a network of its own; the candidates
 (the wheel's program, the system's; run by root first without a user namespace, which lets tests become
 another user) are tried until one starts a worker. `limits`: resource limits, own sessions, and a worker that
-ends when its pool does; it holds accidents, not malice. `LCB_SANDBOX=auto|bwrap|limits` chooses; `auto` takes
-the strongest that works.
+ends when its pool does; what else holds depends on the kernel and on who runs it, and the status says it.
+`LCB_SANDBOX=auto|bwrap|limits` chooses; `auto` takes the strongest that works. Under both, a filter of system
+calls (`calls.py`); under `limits` also a wall around files and processes where the kernel has one
+(`landlock.py`).
 """
 
 import functools
@@ -18,6 +20,7 @@ from typing import Any
 
 from lcbkit.errors import SandboxError
 from lcbkit.judging.bubblewrap import find_programs
+from lcbkit.judging.landlock import SIGNALS
 from lcbkit.judging.launch import Confined, Confinement, WorkerBrokenError, start
 
 __all__ = ["SandboxStatus", "choose", "sandbox_status"]
@@ -127,28 +130,33 @@ def _find_bubblewrap() -> tuple[Confinement | None, str]:
 
 def _describe(confinement: Confinement, facts: dict[str, Any], reason: str) -> SandboxStatus:
     enclosed, other_user = confinement.tier == "bwrap", facts["user"] is not None
-    own_pids, filtered = facts["own_pids"], facts["filtered"]
+    own_pids, filtered, walled = facts["own_pids"], facts["filtered"], facts["walled"] > 0
+    no_signals = enclosed or other_user or facts["walled"] >= SIGNALS
+    closed = enclosed or walled or (other_user and not facts["user"][1])
+    folder = "a small scratch folder in memory" if enclosed else "a scratch folder and /dev/shm"
     claims = [
         (True, "limits on processor time, idle time, output, open files, file size, each process's memory"),
         (True, "no environment variable of yours handed on, and no new privileges"),
         (filtered, "no namespaces, mounts, tracing, kernel keys and other calls that programs do not need"),
-        (enclosed or other_user, "no look at your other processes' environment"),
+        (enclosed or other_user or walled, "no look at your other processes' environment or memory"),
         (other_user or os.geteuid() != 0, "a limit on the number of processes"),
         (enclosed or filtered, "no network, not even loopback"),
         (enclosed, "no talk to your other programs through local sockets"),
-        (enclosed, "nothing to read but system libraries, the interpreter and installed packages"),
-        (enclosed, "nothing to write but a small scratch folder in memory"),
+        (enclosed or walled, "nothing to read but system libraries, the interpreter and installed packages"),
+        (closed, "no look into files that are closed to other users"),
+        (enclosed or walled, f"nothing to write but {folder}"),
         (own_pids, "nothing that a test starts outlives it, however hostile"),
-        (enclosed or other_user, "no signal to your other processes, and no look into the memory of any"),
-        (own_pids or other_user, "no signal to the processes that judge"),
-        (filtered, "no memory outside of processes: nameless files, System V segments, a namespace's tmpfs"),
+        (enclosed, "no list of your other processes"),
+        (no_signals, "no signal to your other processes"),
+        (own_pids or no_signals, "no signal to the processes that judge, and no look into their memory"),
+        (filtered, "no nameless files, shared segments or new file systems, whose memory nobody counts"),
+        (enclosed, "a limit on all files together, and none left for another test"),
         (filtered, "message queues, keyrings and System V objects: none, so none is left for a later test"),
         (False, "a limit on all processes' memory together, other than a look at it twice a second"),
         (False, "a limit on what lies unread in pipes and sockets, other than the system's own"),
         (
             False,
-            "processor time of children that live for milliseconds and whose end is ignored, other than by "
-            "the time elapsed",
+            "the time of children that live for milliseconds and end ignored, other than as time elapsed",
         ),
     ]
     return SandboxStatus(

@@ -106,6 +106,7 @@ class Worker:
         self.calls = _load(config["folder"], "calls")
         self.guest = _load(config["folder"], "guest")
         self.kernel = _load(config["folder"], "kernel")
+        self.landlock = _load(config["folder"], "landlock")
         self.scratches = _load(config["folder"], "scratch")
         self.supervisor = _load(config["folder"], "supervisor")
         self.names = self.guest.prelude_names()
@@ -126,7 +127,16 @@ class Worker:
         self.own_pids = kernel.own_pids()
         filtered = self.calls.filter_calls(own_pids=self.own_pids >= 0, network=self.config["network"])
         self.user = kernel.find_user(self.config["uid"], [os.path.dirname(os.__file__), self.scratch, *site])
-        facts = {"own_pids": self.own_pids >= 0, "user": self.user, "filtered": filtered}
+        kernel.drop_bounding_set(reads_all=self.user is not None and self.user[1])
+        self.wall = -1
+        if self.config["readable"]:
+            self.wall = self.landlock.make_rules(self.config["readable"], self.config["writable"])
+        facts = {
+            "own_pids": self.own_pids >= 0,
+            "user": self.user,
+            "filtered": filtered,
+            "walled": self.landlock.version() if self.wall >= 0 else 0,
+        }
         self.sock.sendall(json.dumps(facts).encode("ascii") + b"\n")
         os.dup2(0, 2)  # nobody reads what an imported module has to say
         gc.collect()
@@ -305,6 +315,8 @@ class Submission:
             os.dup2(stdin, 0)
             os.dup2(stdin if function else main, 1)
             os.dup2(err, 2)
+            if self.worker.wall >= 0:
+                self.worker.landlock.obey(self.worker.wall)
             os.closerange(3, _RESULT_FD)
             os.closerange(_RESULT_FD + function, 4096)
             chdir(self.scratch.work)

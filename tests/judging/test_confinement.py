@@ -15,6 +15,7 @@ import pytest
 from lcbkit.judging import bubblewrap
 from lcbkit.judging.kernel import rlimits
 from lcbkit.judging.pool import Pool
+from lcbkit.judging.sandbox import sandbox_status
 from lcbkit.storage import cache_folder, shipped_folder
 from tests.conftest import ROOT
 from tests.judging.trials import make_problem
@@ -53,18 +54,26 @@ def bwrap(tier: str, pool: Pool) -> Pool:
     return pool
 
 
+@pytest.fixture
+def walled(tier: str, pool: Pool) -> Pool:
+    """A pool that shows programs only what the status says."""
+    if not any(words.startswith("nothing to read but") for words in sandbox_status(tier).holds):
+        pytest.skip("nothing walls files in here, as the status says")
+    return pool
+
+
 def output(pool: Pool, code: str) -> str:
     run = pool.run_python(code)
     assert run.exit_code == 0, run.stderr
     return run.stdout
 
 
-def test_nothing_of_ours_can_be_read(bwrap: Pool, tmp_path: Path) -> None:
+def test_nothing_of_ours_can_be_read(walled: Pool, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("x")
     ours = [ROOT, ROOT / "lcbkit", Path.home() / ".ssh", Path.home() / ".bashrc", cache_folder(), secret]
     ours += [shipped_folder("sample"), Path("/etc/passwd"), Path("/etc/hostname"), Path("/var"), Path("/sys")]
-    assert output(bwrap, TRY_TO_READ.format(paths=[str(path) for path in ours])) == ""
+    assert output(walled, TRY_TO_READ.format(paths=[str(path) for path in ours])) == ""
 
 
 def test_the_home_folder_shows_no_more_than_the_way_to_the_interpreter(bwrap: Pool) -> None:
@@ -101,8 +110,8 @@ def test_an_installed_copy_of_the_library_is_masked(monkeypatch: pytest.MonkeyPa
     assert str((site / "pip").resolve()) in masked
 
 
-def test_only_the_working_folder_can_be_written(bwrap: Pool) -> None:
-    assert output(bwrap, TRY_TO_WRITE) == ""
+def test_only_the_working_folder_can_be_written(walled: Pool) -> None:
+    assert output(walled, TRY_TO_WRITE) == ""
 
 
 def test_the_scratch_folder_is_small_and_given_back(bwrap: Pool) -> None:
@@ -123,12 +132,15 @@ except OSError as error:
     assert output(bwrap, "open('x', 'wb').write(bytes(100 << 20)); print(1)") == "1\n"
 
 
-def test_there_is_no_network(bwrap: Pool) -> None:
+def test_there_is_no_network(tier: str, pool: Pool) -> None:
+    if not any(words.startswith("no network") for words in sandbox_status(tier).holds):
+        pytest.skip("nothing keeps programs from the network here, as the status says")
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         code = f"import socket\ntry: socket.create_connection(('127.0.0.1', {port}), 1); print('in')\n"
-        assert output(bwrap, code + "except OSError: print('no')") == "no\n"
-    assert output(bwrap, "import socket; print([n for _, n in socket.if_nameindex()])") == "['lo']\n"
+        assert output(pool, code + "except OSError: print('no')") == "no\n"
+    if tier == "bwrap":
+        assert output(pool, "import socket; print([n for _, n in socket.if_nameindex()])") == "['lo']\n"
 
 
 def test_no_key_of_the_caller_is_in_any_environment(tier: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,12 +6,14 @@ import resource
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from lcbkit.judging.encoding import decode_value
 from lcbkit.judging.pool import Pool
 from lcbkit.judging.report import Execution, TestResult, Verdict
+from lcbkit.judging.sandbox import sandbox_status
 from tests.judging.trials import make_problem
 
 # System calls without a wrapper in the standard library.
@@ -213,6 +215,10 @@ def test_a_caller_without_standard_streams_can_judge(tier: str) -> None:
     assert run_caller(program) == "7\n"
 
 
+def claims(tier: str | None, words: str) -> bool:
+    return any(text.startswith(words) for text in sandbox_status(tier).holds)
+
+
 def run_caller(program: str) -> str:
     return subprocess.run(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, timeout=60, check=False, text=True
@@ -232,7 +238,7 @@ def test_the_process_that_judges_takes_no_signal_or_limit_of_a_test(pool: Pool) 
 
 
 def test_the_memory_of_no_process_above_opens(pool: Pool) -> None:
-    if os.geteuid() and pool._crew.setting == "limits":
+    if not claims(pool._crew.setting, "no look at your other processes"):
         pytest.skip("an ordinary user's other processes are open to its tests, as the status says")
     code = (
         "import os\nmine = os.readlink('/proc/self')\n"
@@ -252,7 +258,7 @@ def test_the_callers_environment_is_out_of_reach(tier: str) -> None:
         "  except OSError: pass'''\n"
         f"with Pool(1, sandbox={tier!r}) as pool: print(pool.run_python(code).stdout, end='')\n"
     )
-    if os.geteuid() and tier == "limits":
+    if not claims(tier, "no look at your other processes"):
         pytest.skip("a program of the same user reads it, as the status says")
     environment = dict(os.environ) | {"LCBKIT_RED_TEAM": "secret"}
     ran = subprocess.run(
@@ -276,3 +282,72 @@ def test_a_program_that_cannot_be_compiled_fails_by_itself(pool: Pool, code: str
     ran = pool.run_python(code)
     assert ran.exit_code == 1
     assert "Error" in ran.stderr
+
+
+# Rights
+
+
+def test_a_program_of_root_lends_no_rights(pool: Pool) -> None:
+    code = (
+        "import os, stat, subprocess\n"
+        "names = ['su', 'passwd', 'mount', 'chsh', 'newgrp', 'gpasswd']\n"
+        "paths = [path for path in (f'/usr/bin/{name}' for name in names) if os.path.exists(path)]\n"
+        "paths = [path for path in paths if os.stat(path).st_mode & stat.S_ISUID]\n"
+        "for path in paths:\n"
+        "  ran = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=-3, stderr=-3)\n"
+        "  try: text = open(f'/proc/{ran.pid}/status').read()\n"
+        "  except OSError: text = ''\n"  # under another number there, or made by root, hence closed
+        "  for line in text.splitlines():\n"
+        "    if line.startswith(('Uid:', 'CapEff:')): print(*sorted(set(line.split()[1:])))\n"
+        "  ran.kill(); ran.wait()\n"
+        "print(os.getuid(), len(paths))\n"
+    )
+    *lines, last = pool.run_python(code).stdout.splitlines()
+    user, found = last.split()
+    if found == "0":
+        pytest.skip("no such program is in sight")
+    assert set(lines) <= {user, "0000000000000000", "0000000000000004"}
+
+
+def test_no_program_traces_even_its_own_child(pool: Pool) -> None:
+    code = (
+        "import signal\nnumber = {'x86_64': 101, 'aarch64': 117}.get(os.uname().machine)\n"
+        "child = os.fork()\nif not child: signal.pause()\n"
+        "print(libc.syscall(number, 16, child, 0, 0), os.strerror(ctypes.get_errno()))\n"
+        "os.kill(child, 9)\n"
+    )
+    assert calls(pool, code).stdout == "-1 Operation not permitted\n"
+
+
+def test_a_full_folder_for_temporary_files_is_told_and_no_verdict(tmp_path: Path) -> None:
+    if os.geteuid():
+        pytest.skip("only root can mount a small one")
+    program = (
+        "import os, pathlib\nfrom lcbkit.judging.pool import Pool\n"
+        "from tests.judging.trials import make_problem\n"
+        "with Pool(1, sandbox='limits') as pool:\n"
+        "    assert pool.run_python('print(7)').stdout == '7\\n'\n"
+        "    folder = pathlib.Path(os.environ['TMPDIR'])\n"
+        "    with (folder / 'fill').open('wb', buffering=0) as file:\n"
+        "        try:\n            while True: file.write(bytes(4096))\n"
+        "        except OSError: pass\n"
+        "    report = pool.judge('print(6)' + ' ' * 5000, make_problem([('', '6')]))\n"
+        "    print(report.results[0].verdict, report.results[0].stderr)\n"
+        "    (folder / 'fill').unlink()\n"
+        "    print(pool.judge('print(6)', make_problem([('', '6')])).passed)\n"
+    )
+    mount = 'mount -t tmpfs -o size=1m,mode=1777 x "$TMPDIR" && exec "$@"'
+    ran = subprocess.run(
+        ["unshare", "-m", "sh", "-c", mount, "sh", sys.executable, "-c", program],
+        env=dict(os.environ) | {"TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    if "mount" in ran.stderr and not ran.stdout:
+        pytest.skip(f"no small file system can be mounted: {ran.stderr.strip()}")
+    told, again = ran.stdout.splitlines()
+    assert told.startswith("internal_error")
+    assert "No space left" in told
+    assert again == "True"

@@ -32,8 +32,8 @@ def program(folder: Path, text: str) -> str:
 def test_a_status_says_what_holds_and_what_does_not(tier: str) -> None:
     status = sandbox_status(tier)
     assert status.tier == tier
-    network = "no network, not even loopback"
-    assert network in (status.holds if tier == "bwrap" else status.does_not_hold)
+    alone = "no talk to your other programs through local sockets"
+    assert alone in (status.holds if tier == "bwrap" else status.does_not_hold)
     assert all(text in str(status) for text in status.holds + status.does_not_hold)
     assert "<table>" in status._repr_html_()
 
