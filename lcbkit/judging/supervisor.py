@@ -78,7 +78,7 @@ class Test:
                 fchmod(fd, 0o666)  # so that any user can open `/dev/stdout`
             self.start = self.looked = time.monotonic()
             self.seen = self.lost = 0.0
-            self.tree: dict[int, _Process] | None = None
+            self.tree: dict[int, _Process] = {}
             self.pid = fork()
             if self.pid == 0:
                 become(main_write, err_write)
@@ -168,16 +168,17 @@ class Test:
     def _look(self) -> float:
         """Compare the tree's time and memory with the limits; returns when to look again."""
         now = time.monotonic()
-        tree = _descendants()
+        numbers = _numbers()
+        tree = _descendants(numbers)
         before, self.tree = self.tree, {process.pid: process for process in tree}
-        if before is not None:
-            self.lost += _lost(before, self.tree)
+        self.lost += _lost(before, self.tree, numbers)
         cpu = self.cpu + self.lost + sum(process.cpu for process in tree)
         used = cpu + sum(map(_core_wait, tree))
         running = {process.pid for process in tree if process.runs}
-        passing = before is not None and bool(running) and not running & before.keys()
+        # Others run than at the last look, and of those before them nobody tells how long they have waited.
+        passing = before and not running & before.keys() and (self.lost or any(p.ignores for p in tree))
         unexplained = max(0.0, (now - self.looked) - (used - self.seen))
-        if passing or not running:  # else it waits for nothing but a core
+        if not running or passing:  # else it waits for nothing but a core
             self.idle += unexplained
         self.looked, self.seen = now, max(used, self.seen)
         left = (
@@ -230,6 +231,7 @@ class _Process:
         runs: whether it computes, waits for a core or for a disk.
         cpu: CPU seconds, with those of children that it has waited for.
         waited: CPU seconds of these children alone.
+        ignores: whether it ignores the end of its children, so that their time is lost.
         memory: bytes, without what a fork shares with its parent.
     """
 
@@ -238,6 +240,7 @@ class _Process:
     runs: bool
     cpu: float
     waited: float
+    ignores: bool
     memory: int
 
 
@@ -245,25 +248,31 @@ def kill_descendants() -> None:
     """Send SIGKILL to every process below this one."""
     if os.path.realpath("/proc/self") != f"/proc/{os.getpid()}":
         return  # `/proc` counts as another namespace does, so its numbers would hit strangers
-    for process in _descendants():
+    for process in _descendants(_numbers()):
         with contextlib.suppress(OSError):
             kill(process.pid, signal.SIGKILL)
 
 
-def _descendants() -> list[_Process]:
-    """Every process below this one, under the numbers that `/proc` uses."""
+def _numbers() -> set[int]:
+    """The numbers of all processes in `/proc`."""
     try:
-        root = int(os.readlink("/proc/self"))
-        names = [name for name in os.listdir("/proc") if name.isdigit()]
+        return {int(name) for name in os.listdir("/proc") if name.isdigit()}
     except OSError:
+        return set()
+
+
+def _descendants(numbers: set[int]) -> list[_Process]:
+    """Every process among these that is below this one, under the numbers that `/proc` uses."""
+    if not numbers:
         return []
+    root = int(os.readlink("/proc/self"))
     children: dict[int, list[int]] = {}
     stats: dict[int, list[bytes]] = {}
-    for name in names:
-        with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+    for number in numbers:
+        with contextlib.suppress(OSError), open(f"/proc/{number}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
-            stats[int(name)] = fields
-            children.setdefault(int(fields[1]), []).append(int(name))
+            stats[number] = fields
+            children.setdefault(int(fields[1]), []).append(number)
     shared = int(stats[root][21]) if root in stats else 0
     found: list[_Process] = []
     front = children.get(root, [])
@@ -275,19 +284,27 @@ def _descendants() -> list[_Process]:
         runs = fields[0] == b"R" or (fields[0] == b"D" and not below)
         waited = sum(map(int, fields[13:15])) * _TICK
         cpu = sum(map(int, fields[11:13])) * _TICK + waited
+        ignores = bool(int(fields[30]) >> (signal.SIGCHLD - 1) & 1)
         memory = max(0, int(fields[21]) - shared) * _PAGE
-        found.append(_Process(pid, int(fields[1]), runs, cpu, waited, memory))
+        found.append(_Process(pid, int(fields[1]), runs, cpu, waited, ignores, memory))
         front += below
     return found
 
 
-def _lost(before: dict[int, _Process], now: dict[int, _Process]) -> float:
-    """CPU seconds of processes that have gone without being waited for: their parents ignore such ends."""
+def _lost(before: dict[int, _Process], now: dict[int, _Process], numbers: set[int]) -> float:
+    """CPU seconds of processes that have gone without being waited for: their parents ignore such ends.
+
+    Args:
+        before: an earlier look.
+        now: a later one.
+        numbers: what was there before the later look read any, so that who is missing had been waited for
+            by then, if ever.
+    """
     gone: dict[int, float] = {}
     for process in before.values():
-        if process.pid not in now:
+        if process.pid not in numbers:
             heir = process.parent
-            while heir in before and heir not in now:
+            while heir in before and heir not in numbers:
                 heir = before[heir].parent
             gone[heir] = gone.get(heir, 0.0) + process.cpu
     return sum(

@@ -7,39 +7,48 @@ import time
 
 import pytest
 
-from lcbkit.judging import supervisor
 from lcbkit.judging.pool import Pool
-from lcbkit.judging.supervisor import _lost, _Process
+from lcbkit.judging.supervisor import _descendants, _lost, _numbers, _Process
 
 
 def process(pid: int, parent: int, cpu: float, waited: float = 0.0) -> _Process:
-    return _Process(pid=pid, parent=parent, runs=True, cpu=cpu, waited=waited, memory=0)
+    return _Process(pid=pid, parent=parent, runs=True, cpu=cpu, waited=waited, ignores=False, memory=0)
 
 
 def by_number(*processes: _Process) -> dict[int, _Process]:
     return {one.pid: one for one in processes}
 
 
+def lost(before: dict[int, _Process], now: dict[int, _Process]) -> float:
+    return _lost(before, now, set(now))
+
+
 def test_time_of_a_child_that_was_waited_for_is_in_its_parents_and_not_lost() -> None:
     before = by_number(process(5, 1, 1.0), process(6, 5, 2.0))
-    assert _lost(before, by_number(process(5, 1, 3.5, waited=2.25))) == 0.0
+    assert lost(before, by_number(process(5, 1, 3.5, waited=2.25))) == 0.0
 
 
 def test_time_of_a_child_that_nobody_waited_for_is_lost() -> None:
     before = by_number(process(5, 1, 1.0), process(6, 5, 2.0), process(7, 5, 0.5))
-    assert _lost(before, by_number(process(5, 1, 1.5))) == 2.5
-    assert _lost(before, by_number(process(5, 1, 2.0, waited=0.5))) == 2.0  # for one of them it waited
+    assert lost(before, by_number(process(5, 1, 1.5))) == 2.5
+    assert lost(before, by_number(process(5, 1, 2.0, waited=0.5))) == 2.0  # for one of them it waited
 
 
 def test_time_of_grandchildren_arrives_where_their_parent_was_waited_for() -> None:
     before = by_number(process(5, 1, 1.0), process(6, 5, 0.5), process(7, 6, 2.0))
-    assert _lost(before, by_number(process(5, 1, 3.75, waited=2.75))) == 0.0
-    assert _lost(before, by_number(process(5, 1, 1.0))) == 2.5
+    assert lost(before, by_number(process(5, 1, 3.75, waited=2.75))) == 0.0
+    assert lost(before, by_number(process(5, 1, 1.0))) == 2.5
 
 
 def test_what_falls_to_the_judge_itself_is_charged_at_its_burial() -> None:
     before = by_number(process(5, 1, 1.0), process(6, 5, 0.5))
-    assert _lost(before, {}) == 0.0
+    assert lost(before, {}) == 0.0
+
+
+def test_who_ends_during_a_look_is_not_lost() -> None:
+    before = by_number(process(5, 1, 1.0), process(6, 5, 2.0), process(7, 6, 1.0))
+    assert _lost(before, by_number(process(5, 1, 1.0)), {5, 6, 7}) == 0.0
+    assert _lost(before, by_number(process(5, 1, 1.0)), {5, 6}) == 0.0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -63,14 +72,14 @@ def test_a_parent_that_waits_for_its_vfork_does_not_run() -> None:
         assert os.read(reader, 5) == b"ready"
         deadline = time.monotonic() + 20
         while True:
-            tree = {one.pid: one for one in supervisor._descendants()}
+            tree = {one.pid: one for one in _descendants(_numbers())}
             below = [one for one in tree.values() if one.parent == pid]
             if below and not any(one.runs for one in (tree[pid], *below)):
                 break
             assert time.monotonic() < deadline
             time.sleep(0.01)
     finally:
-        for one in supervisor._descendants():
+        for one in _descendants(_numbers()):
             if one.pid == pid or one.parent == pid:
                 os.kill(one.pid, signal.SIGKILL)
         os.waitpid(pid, 0)
