@@ -295,10 +295,14 @@ def test_a_program_of_root_lends_no_rights(pool: Pool) -> None:
         "paths = [path for path in paths if os.stat(path).st_mode & stat.S_ISUID]\n"
         "for path in paths:\n"
         "  ran = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=-3, stderr=-3)\n"
-        "  try: text = open(f'/proc/{ran.pid}/status').read()\n"
-        "  except OSError: text = ''\n"  # under another number there, or made by root, hence closed
-        "  for line in text.splitlines():\n"
-        "    if line.startswith(('Uid:', 'CapEff:')): print(*sorted(set(line.split()[1:])))\n"
+        "  for name in filter(str.isdigit, os.listdir('/proc')):\n"  # under another number there
+        "    try:\n"
+        "      if os.path.basename(path) == open(f'/proc/{name}/comm').read().strip():\n"
+        "        lines = [line.split() for line in open(f'/proc/{name}/status')]\n"
+        "        if ['Uid:', str(os.getuid())] in [words[:2] for words in lines]:\n"
+        "          for words in lines:\n"
+        "            if words[0] in ('Uid:', 'CapEff:'): print(*sorted(set(words[1:])))\n"
+        "    except OSError: pass\n"
         "  ran.kill(); ran.wait()\n"
         "print(os.getuid(), len(paths))\n"
     )
