@@ -38,6 +38,7 @@ class Job:
         report: what is known so far; `results` are those of the first tests, in order.
         error: what ended the job before its time, None if nothing did.
         stopped: whether somebody stopped it.
+        running: whether it has not ended yet.
     """
 
     def __init__(self, order: Order) -> None:
@@ -45,12 +46,16 @@ class Job:
         self.report = Report(problem_id=order.problem.id, total=0, results=())
         self.error: Exception | None = None
         self.stopped = False
+        self.running = True
         self._done = threading.Event()
 
-    @property
-    def running(self) -> bool:
-        """Whether it has not ended yet."""
-        return not self._done.is_set()
+    def end(self, tell: "Callable[[Job], object]") -> None:
+        """It has ended; those that wait go on when everybody has been told."""
+        self.running = False
+        try:
+            tell(self)
+        finally:
+            self._done.set()
 
     def wait(self) -> None:
         """Wait for its end; an interrupt of the main thread comes out at once."""
@@ -117,8 +122,7 @@ class Bench:
         except Exception as error:  # noqa: BLE001 - a thread's traceback is easily lost: the view shows it
             job.error = error
         finally:
-            job._done.set()
-            self._tell(job)
+            job.end(self._tell)
 
     def _judge(self, job: Job, pool: Pool) -> None:
         order = job.order

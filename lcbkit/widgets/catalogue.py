@@ -94,7 +94,7 @@ class Catalogue:
         ]
 
 
-def row_of(problem: Problem, report: Report | None = None) -> list[str | int | None]:
+def row_of(problem: Problem, report: Report | None = None) -> list[str | int | float | None]:
     """A problem's cells in the order of `COLUMNS` and `RESULT_COLUMN`."""
     result = None
     if report is not None:

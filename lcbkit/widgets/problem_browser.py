@@ -6,9 +6,9 @@ and everything that a click does is a method.
 
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from lcbkit.errors import BadValueError
 from lcbkit.html import badge, table
@@ -54,7 +54,7 @@ class ProblemBrowser:
         self._programs: dict[str, str] = {}
         self._reports: dict[str, Report] = {}
         self._found: list[Problem] = []
-        self._deaf = lambda: None
+        self._deaf: Callable[[], None] = lambda: None
         self._wire()
         self._view.start.value, self._view.end.value = None, None
         self.filter()
@@ -174,13 +174,17 @@ class ProblemBrowser:
         self._view.tabs.value = part
 
     def judge(
-        self, code: str | None = None, *, tests: Tests | None = None, stop_on_failure: bool | None = None
+        self,
+        code: str | None = None,
+        *,
+        tests: Tests | Literal["public"] | None = None,
+        stop_on_failure: bool | None = None,
     ) -> Report:
         """Judge a program against the selected problem, show its progress, and wait for the end.
 
         Args:
             code: the program, which goes into the editor; None takes what stands there.
-            tests: `hidden`, `all` or test cases; None: as chosen in the browser.
+            tests: `hidden`, `public`, `all` or test cases; None: as chosen in the browser.
             stop_on_failure: leave out the tests after the first that does not pass; None: as chosen.
 
         Returns:
@@ -306,23 +310,21 @@ class ProblemBrowser:
         except Exception as error:  # noqa: BLE001 - a click has no cell for a traceback
             self._view.status.value = badge(str(error), "bad")
 
-    def _start(self, tests: Tests | None, stop_on_failure: bool | None) -> Job:
+    def _start(self, tests: Tests | str | None, stop_on_failure: bool | None) -> Job:
         problem, view = self._current, self._view
         if problem is None:
             raise BadValueError("there is no problem to judge; browse a set that is not empty")
-        if tests is None:
-            tests = problem.public_tests if view.tests.value == "public" else view.tests.value
-        elif isinstance(tests, str) and tests not in TEST_SETS:
-            raise BadValueError(f"tests is {tests!r}; allowed: {', '.join(TEST_SETS)}, or test cases")
-        elif tests == "public":
-            tests = problem.public_tests
+        chosen = view.tests.value if tests is None else tests
+        if isinstance(chosen, str) and chosen not in TEST_SETS:
+            raise BadValueError(f"tests is {chosen!r}; allowed: {', '.join(TEST_SETS)}, or test cases")
+        cases: Tests = problem.public_tests if chosen == "public" else cast("Tests", chosen)
         first = bool(view.first.value) if stop_on_failure is None else stop_on_failure
         view.judge.disabled, view.stop.disabled = True, False
         view.editor.marked_line = 0
         self._deaf()
         self._deaf = on_idle_interrupt(self.stop)
         order = Order(
-            code=self.code, problem=problem, tests=tests, time_limit=self.time_limit, stop_on_failure=first
+            code=self.code, problem=problem, tests=cases, time_limit=self.time_limit, stop_on_failure=first
         )
         return self._bench.start(order)
 
@@ -349,6 +351,7 @@ class ProblemBrowser:
 
     def _show_report(self) -> None:
         view, report, job = self._view, self.report, self._bench.job
+        view.bar.layout.visibility = "hidden" if report is None else "visible"
         if report is None:
             view.bar.value, view.bar.bar_style, view.status.value, view.results.value = 0, "", "", ""
             return

@@ -22,10 +22,11 @@ from typing import Any
 import nbformat
 import psutil
 from nbformat.v4 import new_code_cell, new_notebook
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 __all__ = ["Lab", "NotebookPage", "start_lab", "stop_lab"]
 
+PATIENCE = 90_000  # milliseconds; a step is waited for, and a busy machine is no failure
 SETTINGS: dict[str, dict[str, Any]] = {
     "@jupyterlab/apputils-extension:notification": {
         "fetchNews": "false",
@@ -174,6 +175,9 @@ class NotebookPage:
         self._name = ""
         self.refused: list[str] = []
         self.complaints: list[str] = []
+        page.set_default_timeout(PATIENCE)
+        page.set_default_navigation_timeout(PATIENCE)
+        expect.set_options(timeout=PATIENCE)
         page.route("**/*", self._gate)
         page.on("console", self._hear)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -205,10 +209,10 @@ class NotebookPage:
         self.theme("Light")  # a theme outlives the notebook in which it was chosen
 
     def _ready(self) -> None:
-        self.page.wait_for_function("() => window.jupyterapp?.restored", timeout=60_000)
+        self.page.wait_for_function("() => window.jupyterapp?.restored", timeout=PATIENCE)
         self.page.evaluate("() => window.jupyterapp.restored.then(() => true)")
-        self.panel.wait_for(timeout=60_000)
-        self.page.wait_for_function(KERNEL_IDLE, timeout=60_000)
+        self.panel.wait_for(timeout=PATIENCE)
+        self.page.wait_for_function(KERNEL_IDLE, timeout=PATIENCE)
 
     def command(self, name: str, arguments: dict[str, Any] | None = None) -> None:
         """Start one of JupyterLab's commands; does not wait for its end."""
@@ -217,7 +221,7 @@ class NotebookPage:
             [name, arguments or {}],
         )
 
-    def run_all(self, timeout: float = 60) -> None:
+    def run_all(self, timeout: float = PATIENCE / 1000) -> None:
         """Run all cells and wait for their end."""
         self.command("notebook:run-all-cells")
         self.page.wait_for_function(ALL_CELLS_RAN, timeout=1000 * timeout)
@@ -271,5 +275,5 @@ class NotebookPage:
         return file
 
     def close(self) -> None:
-        """End the kernel."""
-        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+        """End the kernel, if the page came that far."""
+        self.page.evaluate("() => window.jupyterapp?.shell.currentWidget?.sessionContext.shutdown()")

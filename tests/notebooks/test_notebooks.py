@@ -90,3 +90,15 @@ def test_quickstart_runs_on_problems_of_ones_own(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("LCB_DATASET", str(ROOT / "data_cache/sample/demo.jsonl"))
     problems = data(tagged(execute(NOTEBOOKS / "00_quickstart.ipynb"), "problems"), "text/html")
     assert "lkdemo1" in problems
+
+
+def test_the_problem_browser_shows_itself_and_a_table_where_widgets_do_not_run() -> None:
+    notebook = execute(NOTEBOOKS / "01_browse_problems.ipynb", store_widget_state=True)
+    cell = tagged(notebook, "browser")
+    [output] = cell.outputs
+    model = output["data"]["application/vnd.jupyter.widget-view+json"]["model_id"]
+    assert model in notebook.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"]
+    assert "Coupon Day" in data(cell, "text/html")
+    assert re.findall(r"<td>(\d+)</td>", data(tagged(notebook, "counts"), "text/html")) == list("323123121")
+    assert "there-and-back" in data(tagged(notebook, "filtered"), "text/html")
+    assert "wrong answer" in data(tagged(notebook, "report"), "text/html")
