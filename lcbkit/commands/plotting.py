@@ -56,7 +56,9 @@ def plot(
 ) -> None:
     """Draw every figure that fits the given runs, and print the files' paths."""
     from lcbkit.plots import every_figure
+    from lcbkit.plots.export import chosen_formats
 
+    formats = chosen_formats(formats)
     loaded: Any = [lcbkit.load_run(path) for path in runs]
     if names:
         if len(set(names)) != len(loaded):

@@ -10,11 +10,12 @@ from matplotlib.colors import same_color, to_hex
 from matplotlib.figure import Figure
 
 from lcbkit.errors import BadValueError, LcbkitError
+from lcbkit.plots.layout import restore_places
 from lcbkit.plots.provenance import provenance
 from lcbkit.plots.style import THEMES, styled
 from lcbkit.storage import write_atomic
 
-__all__ = ["FORMATS", "save_figure"]
+__all__ = ["FORMATS", "chosen_formats", "save_figure"]
 
 FORMATS = ("png", "svg", "pdf")
 _SOFTWARE = "lcbkit"  # without a version of anybody, so that an update of matplotlib changes no byte here
@@ -39,9 +40,7 @@ def save_figure(
         BadValueError: for another format.
         LcbkitError: when a file cannot be written.
     """
-    wanted = [formats] if isinstance(formats, str) else list(formats)
-    if strange := [name for name in wanted if name not in FORMATS] or ["none"] * (not wanted):
-        raise BadValueError(f"formats are {', '.join(FORMATS)}, not {strange[0]!r}")
+    wanted = chosen_formats(formats)
     base = Path(stem).expanduser()
     if base.suffix.removeprefix(".") in FORMATS:
         base = base.with_suffix("")
@@ -57,10 +56,23 @@ def save_figure(
     return paths
 
 
+def chosen_formats(formats: str | Sequence[str]) -> list[str]:
+    """The formats as a list.
+
+    Raises:
+        BadValueError: for another format, or none.
+    """
+    wanted = [formats] if isinstance(formats, str) else list(formats)
+    if strange := [name for name in wanted if name not in FORMATS] or ["none"] * (not wanted):
+        raise BadValueError(f"formats are {', '.join(FORMATS)}, not {strange[0]!r}")
+    return wanted
+
+
 def _rendered(fig: Figure, name: str, dpi: float) -> bytes:
     memory = io.BytesIO()
     dark = same_color(to_hex(fig.get_facecolor()), THEMES["dark"].paper)
     with styled(THEMES["dark" if dark else "light"]):
+        restore_places(fig)
         fig.savefig(memory, format=name, dpi=dpi, metadata=_metadata(fig, name))
     return memory.getvalue()
 

@@ -54,7 +54,7 @@ def plot_heatmap(
         columns = shown_groups([series.run.summary().by_platform for series in sheet.series])
         for axes, series, cells in zip(_axes(sheet, len(rows)), sheet.series, maps, strict=True):
             _map(sheet, axes, cells, rows, columns)
-            title = fitted(series.name, sheet.points / _across(sheet) - 30, SMALL + 0.5)
+            title = fitted(series.name, sheet.points / _across(sheet) - 48, SMALL + 0.5)
             axes.set_title(title, loc="left", pad=4)
         scores = [score for cells in maps for row in cells.values() for score in row.values()]
         shade = "darker" if theme == "light" else "brighter"

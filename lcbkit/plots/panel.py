@@ -14,6 +14,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from lcbkit.errors import BadValueError
 from lcbkit.plots.labels import fitted, name_runs, printable, width_of, wrapped
+from lcbkit.plots.layout import hold_places, restore_places
 from lcbkit.plots.provenance import add_provenance
 from lcbkit.plots.style import (
     LOOKS,
@@ -46,6 +47,7 @@ class NotebookFigure(Figure):
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
         memory = io.BytesIO()
+        restore_places(self)
         self.savefig(memory, format="png", dpi=2 * _SCREEN_DPI)
         width, height = self.get_size_inches() * _SCREEN_DPI
         return memory.getvalue(), {"width": round(width), "height": round(height)}
@@ -298,6 +300,7 @@ def _finish(sheet: Panel, note: bool) -> None:
             sheet.figure.supxlabel(lines, x=4 / sheet.points, **small)
         height = sheet.body + NOTE_LINE * (lines.count("\n") + 1 if lines else 0) + 0.1
         sheet.figure.set_size_inches(sheet.points / 72, height)
+        hold_places(sheet.figure)
     elif lines:
         sheet.ax.annotate(
             lines,

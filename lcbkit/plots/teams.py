@@ -161,7 +161,13 @@ def _shown_by_topology(runs: Sequence[Run]) -> tuple[str, ...]:
 def _names(runs: Runs, found: Sequence[Run], places: Sequence[str], *, without: Sequence[str]) -> list[str]:
     if isinstance(runs, Mapping):
         return [str(name) for name in runs]
-    return distinctions(found, places, without=without)
+    names = distinctions(found, places, without=without)
+    if not any(names):
+        return names
+    return [
+        name or ("one agent" if size_of(run) is None else "the others")
+        for name, run in zip(names, found, strict=True)
+    ]
 
 
 def _looks(sheet: Panel, names: Sequence[str]) -> list[tuple[str, Look]]:
@@ -169,7 +175,7 @@ def _looks(sheet: Panel, names: Sequence[str]) -> list[tuple[str, Look]]:
     distinct = list(dict.fromkeys(names))
     if len(distinct) > len(LOOKS):
         raise BadValueError(
-            f"{sheet.title}: the runs differ in {len(distinct)} ways, {distinct[0] or 'one agent'!r} and "
+            f"{sheet.title}: the runs differ in {len(distinct)} ways, {distinct[0]!r} and "
             f"{distinct[1]!r} among them; give runs that differ in at most {len(LOOKS)}"
         )
     return [(name, look_of(distinct.index(name), sheet.theme)) for name in names]
@@ -177,12 +183,7 @@ def _looks(sheet: Panel, names: Sequence[str]) -> list[tuple[str, Look]]:
 
 def _title(sheet: Panel, runs: Sequence[Run], looks: Sequence[tuple[str, Look]], *, line: bool) -> None:
     if len(distinct := dict(looks)) > 1:
-        sheet.legend(
-            [
-                (point_handle(look, sheet.theme, line=line), name or "one agent")
-                for name, look in distinct.items()
-            ]
-        )
+        sheet.legend([(point_handle(look, sheet.theme, line=line), name) for name, look in distinct.items()])
     else:
         sheet.title_line(shared_facts(runs))
 
