@@ -91,7 +91,10 @@ def _each_id_with_its_flag(args: Sequence[str]) -> list[str]:
 
 
 class _Commands(click.Group):
-    """A group whose help gives each command's whole sentence, over several lines where it must."""
+    """A group whose help gives each command's whole sentence, in the order of a first visit."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(self.commands)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows = [

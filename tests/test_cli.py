@@ -69,11 +69,42 @@ def one_line(outcome: Outcome, *words: str, code: int = 2) -> None:
         assert word in message, message
 
 
-def test_help_lists_the_commands(lcb: Lcb) -> None:
-    done = lcb("--help")
+def test_help_gives_each_command_a_whole_sentence_also_on_a_narrow_terminal(lcb: Lcb) -> None:
+    done = lcb("--help", COLUMNS="80")
     assert done.code == 0
-    for command in ("demo", "run", "judge", "problems", "show", "record", "doctor"):
-        assert f"\n  {command} " in done.out
+    names = [
+        "demo",
+        "run",
+        "sweep",
+        "judge",
+        "problems",
+        "show",
+        "compare",
+        "rejudge",
+        "notebooks",
+        "record",
+        "doctor",
+    ]
+    assert all(f"\n  {name} " in done.out for name in names)
+    assert "..." not in done.out.partition("Commands:")[2]
+    assert "problems that both scored: paired difference, interval, exact McNemar test." in " ".join(
+        done.out.split()
+    )
+    assert max(map(len, done.out.splitlines())) <= 80
+
+
+def test_every_flag_of_a_batch_is_there_and_told(lcb: Lcb) -> None:
+    told = lcb("run", "--help").out
+    for flag in FLAGS.split():
+        assert f"--{flag}" in told, flag
+
+
+FLAGS = """
+limit offset only difficulty platform start-date end-date source errata team-size message-format communication
+rounds no-python-exec model base-url temperature top-p max-tokens request-timeout seed samples concurrency
+judge-workers time-limit tests stop-on-first-failure out-dir out overwrite retry-errors max-infra-rate record
+prices quiet
+"""
 
 
 def test_demo_prints_the_program_and_every_test_of_both_modes_offline(lcb: Lcb) -> None:
@@ -87,9 +118,12 @@ def test_demo_prints_the_program_and_every_test_of_both_modes_offline(lcb: Lcb) 
 
 
 def test_the_module_of_a_topology_runs_the_demo_without_batch_and_the_batch_with_it(lcb: Lcb) -> None:
-    demo = lcb(module="lcbkit.topologies.single")
+    demo = lcb("--limit", 3, "--communication", "freeform", module="lcbkit.topologies.single")
     assert demo.code == 0, demo
     assert "(functional)" in demo.out
+    assert (
+        "without --batch this is the demo of two built-in problems; --limit would count with it" in demo.err
+    )
     batch = lcb(
         "--batch", "--source", "sample", "--limit", 2, "--out-dir", "r", module="lcbkit.topologies.single"
     )
@@ -138,6 +172,37 @@ def test_a_dead_endpoint_exits_3_and_scores_nothing(lcb: Lcb) -> None:
     assert done.code == 3, done
     assert "infrastructure" in done.err
     assert "0.0%" not in done.out
+
+
+def test_a_dead_endpoint_ends_a_batch_early_with_exit_3(live: Lcb, endpoint: ScriptedEndpoint) -> None:
+    endpoint.script = lambda _: Reply(status=401)
+    done = live("--out-dir", "results")
+    assert done.code == 3, done
+    assert "all ended in infrastructure errors" in done.err
+    assert "were not tried" in done.err
+    endpoint.script = lambda _: Reply(RIGHT)
+    assert live("--out-dir", "results").code == 0
+
+
+def test_run_tells_the_cost_and_refuses_prices_that_lack_the_model(
+    live: Lcb, endpoint: ScriptedEndpoint, tmp_path: Path
+) -> None:
+    endpoint.script = lambda _: Reply(RIGHT, prompt_tokens=1000, completion_tokens=100)
+    prices = tmp_path / "prices.toml"
+    prices.write_text("[other]\ninput = 1\noutput = 1\n")
+    one_line(live("--limit", 1, "--out-dir", "results", "--prices", prices), "no price for scripted")
+    assert not endpoint.requests
+    prices.write_text("currency = 'EUR'\n[scripted]\ninput = 2\noutput = 10\n")
+    done = live("--limit", 2, "--out-dir", "results", "--prices", prices)
+    assert "cost: 0.00600 EUR: 0.00300 a problem" in done.out
+
+
+def test_several_samples_show_pass_at_k(live: Lcb) -> None:
+    done = live("--limit", 1, "--samples", 3, "--out-dir", "results")
+    assert done.code == 0, done
+    assert "of 3 samples: pass@1 " in done.out
+    assert ", pass@2 " in done.out
+    assert ", pass@3 " in done.out
 
 
 def test_sigterm_saves_what_is_finished_and_exits_130(endpoint: ScriptedEndpoint, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 from lcbkit.errors import RunFolderError
 from lcbkit.lcb_files import read_lcb, write_lcb
 from lcbkit.records import Record, Status
+from lcbkit.results import Run, load_run
 
 GRADED = {
     "question_id": "abc311_c",
@@ -62,6 +63,25 @@ def test_programs_are_written_for_every_problem_of_the_release(tmp_path: Path) -
     rows = json.loads(path.read_text())
     assert [row["question_id"] for row in rows] == ["a", "b", "c"]
     assert [row["code_list"] for row in rows] == [["", "print(2)"], ["print(1)", ""], ["", ""]]
+
+
+def test_a_padded_export_meets_each_check_of_the_custom_evaluator_and_keeps_programs_with_their_problems(
+    shared: Path, tmp_path: Path
+) -> None:
+    run = load_run(shared / "data/submissions/o1-mini.json")
+    ids = [record.problem_id for record in run.records]
+    path = tmp_path / "exported.json"
+    Run(run.records[20:60]).to_lcb(path, pad_to=ids)
+    outputs = json.loads(path.read_text())
+    assert isinstance(outputs, list)
+    assert len(outputs) == len(ids)  # its first check: a row for each problem of the release
+    assert all(isinstance(output, dict) for output in outputs)
+    # It sorts both sides as text by id and pairs them by place.
+    paired = zip(sorted(ids), sorted(outputs, key=lambda row: str(row["question_id"])), strict=True)
+    codes = {record.problem_id: record.code for record in run.records[20:60]}
+    for problem_id, output in paired:
+        assert output["code_list"] == [codes.get(problem_id, "")]
+        assert output["question_id"] == problem_id
 
 
 def test_a_problem_outside_of_the_release_is_refused(tmp_path: Path) -> None:

@@ -53,6 +53,19 @@ def test_official_result_files_open_with_their_score(shared: Path, name: str, pa
     assert sum(score.n for score in summary.by_mode.values()) == 100
 
 
+@pytest.mark.parametrize(("name", "column"), [("o1-mini", 0), ("o1-preview", 1)])
+def test_official_result_files_score_by_difficulty_and_platform_as_the_leaderboard_says(
+    shared: Path, name: str, column: int
+) -> None:
+    run = load_run(shared / f"data/submissions/{name}.json")
+    first_50 = Run(run.records[:50])
+    found = {name: (score.passed, score.scored) for name, score in first_50.summary().rows()}
+    assert {group: found[group] for group in FIRST_50} == {k: pair[column] for k, pair in FIRST_50.items()}
+    whole = leaderboard(shared, ("o1mini_pass", "o1preview_pass")[column], 100)
+    for by in ("difficulty", "platform", "difficulty,platform"):
+        assert str(run.table(by)) == str(whole.table(by))
+
+
 def test_months_partition_a_run(shared: Path) -> None:
     run = leaderboard(shared, "o1mini_pass")
     with (shared / "data/leaderboard/o1_880.csv").open() as file:
