@@ -1,6 +1,7 @@
 """A team on many problems: generation and judging side by side, a record for each finished instance."""
 
 import asyncio
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from lcbkit.problems import Problem
 from lcbkit.records import Record, Status
 from lcbkit.results import Run
 from lcbkit.run_batch import REDO, Batch, Key
-from lcbkit.run_config import describe_run, now, run_files
+from lcbkit.run_config import confinement, describe_run, now, run_files
 from lcbkit.run_folder import RunFolder
 from lcbkit.run_progress import Progress, RunFinished, listening
 from lcbkit.run_records import failed_record, new_record, solved_record
@@ -135,9 +136,10 @@ async def aevaluate(
         "tests": tests,
         "stop_on_failure": stop_on_failure,
     }
-    # In a thread: to say what confines programs here, a worker is started.
-    config = await asyncio.to_thread(describe_run, team.describe(), problems, seed=seed, judging=limits)
+    config = describe_run(team.describe(), problems, seed=seed, judging=limits)
     config |= {"samples": samples, "max_infra_rate": max_infra_rate}
+    if os.environ.get("LCB_SANDBOX"):  # a confinement that was asked for may not be there
+        await _note_confinement(config)
     wanted = {(problem.id, sample): problem for sample in range(samples) for problem in problems}
     files = run_files(config["settings"], out_dir, out)
     with (
@@ -155,9 +157,12 @@ async def aevaluate(
             pool=Pool(workers=judge_workers),
             redo=REDO | {Status.AGENT_ERROR} if retry_errors else REDO,
         )
+        # It takes a worker's start to tell what confines programs; the model need not wait for that.
+        noting = asyncio.create_task(_note_confinement(config))
         try:
             async with waking():
                 await batch.run()
+                await noting
         finally:
             config["ended"] = now()
             if batch.gave_up:
@@ -166,6 +171,10 @@ async def aevaluate(
         run = Run(batch.finished(), config, files)
         tell(RunFinished(summary=run.summary(), stopped=batch.stopped))
         return run
+
+
+async def _note_confinement(config: dict[str, Any]) -> None:
+    config["sandbox"] = await asyncio.to_thread(confinement)
 
 
 def _check(problems: Sequence[Problem], *, tests: str, time_limit: float, **counts: int | None) -> None:

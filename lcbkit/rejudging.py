@@ -15,7 +15,7 @@ from lcbkit.problems import ProblemSet
 from lcbkit.records import Record, Status
 from lcbkit.results import Run, load_run
 from lcbkit.run_batch import Batch, Key
-from lcbkit.run_config import describe_run, now, plain_name
+from lcbkit.run_config import confinement, describe_run, now, plain_name
 from lcbkit.run_folder import RunFiles, RunFolder
 from lcbkit.run_progress import Progress, RunFinished, listening
 from lcbkit.run_records import new_record
@@ -152,6 +152,7 @@ def _configured(
         settings.get("team", team), problems, seed=settings.get("seed", first.seed or 0), judging=judging
     )
     return config | {
+        "sandbox": confinement(),
         "samples": 1 + max(sample for _, sample in kept),
         "label": old.label,
         "rejudged_from": str(old.files or old.label),

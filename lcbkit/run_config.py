@@ -17,7 +17,7 @@ from lcbkit.problems import Problem, ProblemSet
 from lcbkit.records import SCHEMA_VERSION
 from lcbkit.run_folder import RunFiles
 
-__all__ = ["describe_run", "now", "plain_name", "run_files"]
+__all__ = ["confinement", "describe_run", "now", "plain_name", "run_files"]
 
 _PACKAGES = ("langgraph", "langchain", "langchain-core", "langchain-openai", "datasets")
 
@@ -62,9 +62,7 @@ def describe_run(
 
     Returns:
         Under `settings` what every record of the run shares; the rest may differ when it is taken up again.
-
-    Raises:
-        SandboxError: the confinement that was asked for is not available.
+        What confines programs belongs there too, as `sandbox`: `confinement` tells it.
     """
     dataset = _dataset_facts(problems)
     return {
@@ -77,7 +75,6 @@ def describe_run(
             **{name: found for name in _PACKAGES if (found := _version(name))},
         },
         "platform": platform.platform(),
-        "sandbox": _sandbox(os.environ.get("LCB_SANDBOX")),
         "started": now(),
     }
 
@@ -100,9 +97,18 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+def confinement() -> dict[str, Any]:
+    """What confines programs here, as plain values; the first call starts a worker to find out.
+
+    Raises:
+        SandboxError: the confinement that was asked for is not available.
+    """
+    return _confinement(os.environ.get("LCB_SANDBOX"))
+
+
 @cache
-def _sandbox(setting: str | None) -> dict[str, Any]:
-    """Cached, since finding out starts a worker and a machine does not change under a process."""
+def _confinement(setting: str | None) -> dict[str, Any]:
+    """Cached, since a machine does not change under a process."""
     return asdict(sandbox_status(setting))
 
 

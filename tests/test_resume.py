@@ -34,10 +34,10 @@ import os
 import sys
 import lcbkit.topologies.agents
 import lcbkit.topologies.single
-from lcbkit.run_config import _sandbox
+from lcbkit.run_config import confinement
 from test_resume import run_at
 
-_sandbox(None)  # is known to all children then
+confinement()  # is known to all children then
 for line in sys.stdin:
     if (child := os.fork()) == 0:
         run_at(sys.argv[1], sys.argv[2])

@@ -1,7 +1,7 @@
 """What a team gives for one problem: its program, everything its agents wrote, and what that cost."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from lcbkit.answer_html import answer_html
@@ -37,8 +37,7 @@ class Usage:
         return self.prompt_tokens + self.completion_tokens
 
     def __add__(self, other: "Usage") -> "Usage":
-        mine, theirs = asdict(self), asdict(other)
-        return Usage(**{name: mine[name] + theirs[name] for name in mine})
+        return Usage(**{name: count + getattr(other, name) for name, count in _values(self).items()})
 
     @classmethod
     def of_call(cls, metadata: Mapping[str, Any] | None) -> "Usage":
@@ -60,7 +59,7 @@ class Usage:
 
     def to_dict(self) -> dict[str, int]:
         """The counts as plain JSON values, `total_tokens` included."""
-        return {**asdict(self), "total_tokens": self.total_tokens}
+        return {**_values(self), "total_tokens": self.total_tokens}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +104,7 @@ class AgentRun:
 
     def to_dict(self) -> dict[str, Any]:
         """The run as plain JSON values."""
-        return {**asdict(self), "usage": self.usage.to_dict(), "messages": list(self.messages)}
+        return {**_values(self), "usage": self.usage.to_dict(), "messages": list(self.messages)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +158,7 @@ class HandoffRecord:
 
     def to_dict(self) -> dict[str, Any]:
         """The record as plain JSON values."""
-        return {**asdict(self), "errors": list(self.errors)}
+        return {**_values(self), "errors": list(self.errors)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -279,3 +278,8 @@ def _line(run: AgentRun) -> str:
     wrote = "program" if run.code else "no program"
     who = f"{run.agent} {run.role}" + (f", round {run.round}" if run.round else "")
     return f"  {who:<32}{run.stop_reason:<16}{wrote:<12}{run.usage.total_tokens:>8,} tokens"
+
+
+def _values(record: Any) -> dict[str, Any]:
+    """The fields of a record; unlike `asdict` it copies no conversations, which are plain values anyway."""
+    return {field.name: getattr(record, field.name) for field in fields(record)}

@@ -3,8 +3,10 @@ from importlib.resources import files
 
 import pytest
 
+from lcbkit.commands import options
 from lcbkit.errors import BadValueError
-from lcbkit.topologies.roles import Plan, Role, plan_team, role_prompts
+from lcbkit.topologies.reports import MESSAGE_FORMATS
+from lcbkit.topologies.roles import SIZES, Plan, Role, plan_team, role_prompts
 
 
 def test_the_single_team_is_one_role_that_answers_and_may_run_code() -> None:
@@ -55,3 +57,47 @@ def test_no_prompt_speaks_of_the_tool_or_of_the_output_fence_itself() -> None:
     texts = [path.read_text("utf-8") for path in folder.iterdir() if path.name.endswith(".txt")]
     assert texts
     assert not [text for text in texts if re.search(r"python_exec|```", text)]
+
+
+def test_the_command_line_offers_the_teams_of_the_table_and_no_others() -> None:
+    with pytest.raises(BadValueError) as refused:
+        plan_team("ring", 4)
+    assert str(refused.value).endswith(f"there is: {', '.join(sorted(options.TOPOLOGIES, key=_place))}")
+    assert tuple(map(int, options.SIZES)) == SIZES
+    assert options.FORMATS == MESSAGE_FORMATS
+
+
+def _place(topology: str) -> int:
+    """Where a topology stands in the table."""
+    table = files("lcbkit.topologies").joinpath("teams.toml").read_text("utf-8")
+    return table.index(f"\n[{topology}]\n")
+
+
+def test_each_role_has_a_prompt_and_each_prompt_has_a_role() -> None:
+    plans = [plan_team(topology, size) for topology in options.TOPOLOGIES for size in SIZES]
+    used = {role.prompt or role.name for plan in plans for role in plan.roles}
+    folder = files("lcbkit.topologies").joinpath("prompts")
+    assert {path.name.removesuffix(".txt") for path in folder.iterdir()} == used
+    for plan in plans:
+        assert all(text.strip() for text in role_prompts(plan).values())
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_one_role_answers_for_a_team(size: int) -> None:
+    for topology in options.TOPOLOGIES:
+        plan = plan_team(topology, size)
+        assert len({role.name for role in plan.roles if role.answers}) == 1
+        assert len(plan.roles) == (1 if topology == "single" else size)
+
+
+@pytest.mark.parametrize(
+    ("topology", "rounds"),
+    [("single", 12), ("independent", 9), ("sequential", 24), ("centralized", 14), ("decentralized", 8)],
+)
+def test_the_budget_of_tool_rounds_is_each_topologys_own(topology: str, rounds: int) -> None:
+    assert plan_team(topology, 4).max_tool_rounds == rounds
+
+
+@pytest.mark.parametrize(("size", "turns"), [(2, 13), (4, 26), (8, 26), (10, 26)])
+def test_a_manager_and_its_workers_share_a_number_of_turns(size: int, turns: int) -> None:
+    assert plan_team("centralized", size).max_turns == turns
