@@ -33,8 +33,8 @@ def test_calls_and_tokens_grow_with_the_independent_team(notebook: NotebookNode)
     sizes = [int(name.split("-")[1][1:]) for name in table if name.startswith("independent")]
     rows = [table[f"independent-r{size}-freeform"] for size in sizes]
     assert len(sizes) > 1
-    single = number(table["single-freeform"][-1])
-    assert [number(row[-1]) for row in rows] == [size * single for size in sizes]
+    for size, row in zip(sizes, rows, strict=True):
+        assert number(row[-1]) >= size * int(row[4]), "every agent is asked at least once a problem"
     tokens = [number(row[-2]) for row in rows]
     assert tokens == sorted(tokens)
     counted = {row[4] for row in table.values()}
