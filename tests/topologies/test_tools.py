@@ -1,4 +1,7 @@
 import asyncio
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -89,6 +92,46 @@ def test_a_program_that_a_signal_ends_says_so() -> None:
 def test_no_key_is_visible_to_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     assert "sk-secret" not in run("import os; print(dict(os.environ), open('/proc/self/environ').read())")
+
+
+LOOK_AROUND = """
+import glob
+looked = 0
+for name in (*glob.glob("/proc/[0-9]*/environ"), *glob.glob("/proc/[0-9]*/cmdline"), *glob.glob("/root/.*")):
+    try:
+        text = open(name, "rb").read()
+    except OSError:
+        continue
+    looked += 1
+    if b"sk-" + b"secret" in text:
+        print("found it in", name)
+print("looked", looked > 0)
+"""
+
+
+def test_no_key_of_the_process_that_asks_is_found_by_a_program_that_looks_for_it() -> None:
+    ask = (
+        "import sys; from lcbkit.topologies.tools import python_exec_tool; "
+        "print(python_exec_tool().invoke({'code': sys.stdin.read()}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", ask],
+        input=LOOK_AROUND,
+        env={**os.environ, "OPENAI_API_KEY": "sk-secret"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "looked True" in done.stdout
+    assert "found" not in done.stdout
+
+
+def test_a_child_that_stays_and_a_flood_of_output_are_contained() -> None:
+    child = "import os, time\nif os.fork() == 0:\n    time.sleep(60)\nprint('parent')"
+    assert run(child) == "stdout:\nparent\n\nstderr:\n\nexit_code: 0"
+    flood = run("for _ in range(2_000):\n    print('x' * 500_000)")  # a gigabyte
+    assert len(flood) < OUTPUT_CHARS + 500
+    assert "ERROR" in flood
 
 
 def test_a_judge_that_fails_is_text_for_the_model_too(monkeypatch: pytest.MonkeyPatch) -> None:
