@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from lcbkit.dataset import load_problems
-from lcbkit.errors import BadValueError
+from lcbkit.errors import BadValueError, RunFolderError
 from lcbkit.extract import has_statement
 from lcbkit.judging.pool import Pool, memory_bytes
 from lcbkit.problems import ProblemSet
@@ -101,7 +101,7 @@ def rejudge(
 
     Raises:
         BadValueError: the run names no source, or the problems are not those of the run.
-        RunFolderError: the folder holds another run, or cannot be written.
+        RunFolderError: the folder holds another or a finished run, or cannot be written.
         KeyboardInterrupt: on Ctrl-C; what is judged is saved.
     """
     old = run if isinstance(run, Run) else load_run(run)
@@ -119,6 +119,7 @@ def rejudge(
         old, kept, known, {name: value for name, value in given.items() if value is not None}
     )
     files = RunFiles.at(Path(out_dir).expanduser() if out_dir else _free_folder(old, config, len(kept)))
+    _check_open(files, old, len(kept))
     programs = _Stored(kept, old, known, config["settings"])
     new = run_sync(lambda: _judge_again(programs, files, config, judge_workers, progress))
     return Rejudged(
@@ -128,6 +129,17 @@ def rejudge(
         left_out=len(old.records) - len(kept),
         moved=tuple(_moved(kept, new.records)),
     )
+
+
+def _check_open(files: RunFiles, old: Run, wanted: int) -> None:
+    """Refuse a folder in which nothing would be judged, since it holds all records already."""
+    if old.files and files.predictions.resolve() == old.files.predictions.resolve():
+        raise RunFolderError(f"{files} is the run itself; name another folder (--out-dir, out_dir=)")
+    if files.predictions.exists() and len(load_run(files.predictions).records) >= wanted:
+        raise RunFolderError(
+            f"{files} holds a finished run already, so nothing would be judged; name another folder "
+            "(--out-dir, out_dir=)"
+        )
 
 
 def _problems_of(run: Run) -> ProblemSet:

@@ -91,11 +91,14 @@ def sweep(
 
     Raises:
         NothingToDoError: no problems, or no cell.
-        BadValueError: an unknown topology, size or format, a bad option, or prices that lack the model.
+        BadValueError: an unknown topology, size or format, a bad option, rounds without a team that has them,
+            or prices that lack the model.
         RunFolderError: the folder holds a run, or cannot be written.
         KeyboardInterrupt: on Ctrl-C; finished instances and the tables are saved.
     """
-    chat_model = get_model(model)
+    topologies, chat_model = tuple(topologies), get_model(model)
+    if rounds is not None and "decentralized" not in topologies:
+        raise BadValueError("rounds are those of the decentralized team, which this sweep does not have")
     if prices is not None:
         prices = Prices.of(prices)
         prices.price(model_name(chat_model))  # a missing one is told before anything is asked

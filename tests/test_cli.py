@@ -174,37 +174,6 @@ def test_a_dead_endpoint_exits_3_and_scores_nothing(lcb: Lcb) -> None:
     assert "0.0%" not in done.out
 
 
-def test_a_dead_endpoint_ends_a_batch_early_with_exit_3(live: Lcb, endpoint: ScriptedEndpoint) -> None:
-    endpoint.script = lambda _: Reply(status=401)
-    done = live("--out-dir", "results")
-    assert done.code == 3, done
-    assert "all ended in infrastructure errors" in done.err
-    assert "were not tried" in done.err
-    endpoint.script = lambda _: Reply(RIGHT)
-    assert live("--out-dir", "results").code == 0
-
-
-def test_run_tells_the_cost_and_refuses_prices_that_lack_the_model(
-    live: Lcb, endpoint: ScriptedEndpoint, tmp_path: Path
-) -> None:
-    endpoint.script = lambda _: Reply(RIGHT, prompt_tokens=1000, completion_tokens=100)
-    prices = tmp_path / "prices.toml"
-    prices.write_text("[other]\ninput = 1\noutput = 1\n")
-    one_line(live("--limit", 1, "--out-dir", "results", "--prices", prices), "no price for scripted")
-    assert not endpoint.requests
-    prices.write_text("currency = 'EUR'\n[scripted]\ninput = 2\noutput = 10\n")
-    done = live("--limit", 2, "--out-dir", "results", "--prices", prices)
-    assert "cost: 0.00600 EUR: 0.00300 a problem" in done.out
-
-
-def test_several_samples_show_pass_at_k(live: Lcb) -> None:
-    done = live("--limit", 1, "--samples", 3, "--out-dir", "results")
-    assert done.code == 0, done
-    assert "of 3 samples: pass@1 " in done.out
-    assert ", pass@2 " in done.out
-    assert ", pass@3 " in done.out
-
-
 def test_sigterm_saves_what_is_finished_and_exits_130(endpoint: ScriptedEndpoint, tmp_path: Path) -> None:
     endpoint.script = lambda request: Reply(RIGHT, delay=0.0 if request.index == 0 else 30.0)
     process = subprocess.Popen(

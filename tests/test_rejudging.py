@@ -87,8 +87,10 @@ def test_each_time_a_new_folder_is_made_and_a_named_one_is_never_mixed(run: Run,
     again(run)
     again(run)
     assert (tmp_path / "run-rejudged-2" / "predictions.jsonl").exists()
-    with pytest.raises(RunFolderError, match="another configuration"):
+    with pytest.raises(RunFolderError, match="is the run itself"):
         again(run, out_dir=tmp_path / "run", time_limit=1.0)
+    with pytest.raises(RunFolderError, match="holds a finished run already"):
+        again(run, out_dir=tmp_path / "run-rejudged")
     assert load_run(tmp_path / "run").records == run.records
 
 

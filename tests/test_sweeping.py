@@ -20,7 +20,6 @@ from lcbkit.sweeping import CellFinished, CellStarted, SweepEvent, sweep
 from lcbkit.sweeps import Sweep, load_sweep
 
 Go = Callable[..., Sweep]
-CELLS = ["single-freeform", "single-semi_structured", "independent-r2-freeform"]
 
 
 @pytest.fixture
@@ -138,6 +137,7 @@ def test_one_bar_counts_the_instances_of_all_cells(
         ({"team_sizes": [3]}, "3"),
         ({"message_formats": ["loud"]}, "loud"),
         ({"time_limit": -1.0}, "time_limit"),
+        ({"rounds": 3}, "rounds are those of the decentralized team"),
         ({"prices": {"other": {"input": 1, "output": 1}}}, "no price for scripted"),
     ],
 )

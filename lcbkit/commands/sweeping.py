@@ -43,9 +43,9 @@ def _words(allowed: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
     "--topologies",
     type=_words(TOPOLOGIES),
     default=",".join(TOPOLOGIES),
-    show_default=True,
+    show_default="all five",
     metavar="LIST",
-    help="Which ones, with commas between them.",
+    help=f"Of {', '.join(TOPOLOGIES)}, with commas between them.",
 )
 @click.option(
     "--team-sizes",

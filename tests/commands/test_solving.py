@@ -1,0 +1,52 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted_endpoint import Reply, ScriptedEndpoint
+
+Lcb = Callable[..., Any]
+
+ANSWER = Reply("```python\nprint(input())\n```", prompt_tokens=1000, completion_tokens=100)
+
+
+@pytest.fixture
+def run(lcb: Lcb, endpoint: ScriptedEndpoint) -> Lcb:
+    """`lcb run single` on the sample with the scripted endpoint's model."""
+    endpoint.script = lambda _request: ANSWER
+    flags = ("--source", "sample", "--base-url", endpoint.url, "--model", "scripted", "--no-python-exec")
+    return lambda *more: lcb(
+        "run", "single", *flags, "--judge-workers", 1, "--quiet", "--out-dir", "r", *more
+    )
+
+
+def test_a_dead_endpoint_ends_a_batch_early_with_exit_3(run: Lcb, endpoint: ScriptedEndpoint) -> None:
+    endpoint.script = lambda _request: Reply(status=401)
+    done = run()
+    assert done.code == 3, done
+    assert "lcb: the first 10 instances all ended in infrastructure errors" in done.err
+    assert "were not tried; see that the endpoint answers, then run the same command again" in done.err
+    assert "0.0%" not in done.out
+
+
+def test_the_cost_is_told_and_prices_that_lack_the_model_are_refused_before_it_is_asked(
+    run: Lcb, endpoint: ScriptedEndpoint, tmp_path: Path
+) -> None:
+    prices = tmp_path / "prices.toml"
+    prices.write_text("[other]\ninput = 1\noutput = 1\n")
+    refused = run("--limit", 1, "--prices", prices)
+    assert (refused.code, refused.out) == (2, "")
+    assert "no price for scripted; it names other" in refused.err
+    assert not endpoint.requests
+    prices.write_text("currency = 'EUR'\n[scripted]\ninput = 2\noutput = 10\n")
+    done = run("--limit", 2, "--prices", prices)
+    assert done.code == 0, done
+    assert "cost: 0.00600 EUR: 0.00300 a problem" in done.out
+
+
+def test_several_samples_show_pass_at_k(run: Lcb) -> None:
+    done = run("--limit", 1, "--samples", 3)
+    assert done.code == 0, done
+    assert "of 3 samples: pass@1 " in done.out
+    assert ", pass@2 " in done.out
+    assert ", pass@3 " in done.out
