@@ -152,3 +152,14 @@ def test_a_lock_ends_with_a_holder_that_is_killed(tmp_path: Path, caplog: pytest
         watcher.wait()
     assert "waiting for another reader" in caplog.text
     assert str(path) in caplog.text
+
+
+def test_without_a_home_folder_the_advice_is_to_name_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_home(name: str) -> Path:
+        raise RuntimeError(f"Could not determine home directory for {name}.")
+
+    monkeypatch.delenv("LCB_CACHE", raising=False)
+    monkeypatch.setattr("lcbkit.storage._clone_data", lambda: None)
+    monkeypatch.setattr("platformdirs.user_cache_path", no_home)
+    with pytest.raises(LcbkitError, match="home directory for lcbkit.*set LCB_CACHE"):
+        cache_folder()

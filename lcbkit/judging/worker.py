@@ -25,6 +25,7 @@ import struct
 import sys
 import time
 import types
+from collections.abc import Callable
 from os import chdir, fork, kill  # the guard of functional tests takes them out of `os`
 from typing import Any, NamedTuple, NoReturn
 
@@ -92,6 +93,7 @@ class Worker:
         os.close(config["fd"])
         self.sock = socket.socket(fileno=line)
         self.fork_hooks: list[dict[str, Any]] = []
+        self.go_behind_the_wall: Callable[[], None] = lambda: None
         register, os.register_at_fork = os.register_at_fork, lambda **hooks: self.fork_hooks.append(hooks)
         try:
             self._load_modules(config)
@@ -106,7 +108,6 @@ class Worker:
         self.calls = _load(config["folder"], "calls")
         self.guest = _load(config["folder"], "guest")
         self.kernel = _load(config["folder"], "kernel")
-        self.landlock = _load(config["folder"], "landlock")
         self.scratches = _load(config["folder"], "scratch")
         self.supervisor = _load(config["folder"], "supervisor")
         self.names = self.guest.prelude_names()
@@ -128,14 +129,12 @@ class Worker:
         filtered = self.calls.filter_calls(own_pids=self.own_pids >= 0, network=self.config["network"])
         self.user = kernel.find_user(self.config["uid"], [os.path.dirname(os.__file__), self.scratch, *site])
         kernel.drop_bounding_set(reads_all=self.user is not None and self.user[1])
-        self.wall = -1
-        if self.config["readable"]:
-            self.wall = self.landlock.make_rules(self.config["readable"], self.config["writable"])
+        walled = self._build_wall() if self.config["readable"] else 0
         facts = {
             "own_pids": self.own_pids >= 0,
             "user": self.user,
             "filtered": filtered,
-            "walled": self.landlock.version() if self.wall >= 0 else 0,
+            "walled": walled,
         }
         self.sock.sendall(json.dumps(facts).encode("ascii") + b"\n")
         os.dup2(0, 2)  # nobody reads what an imported module has to say
@@ -151,6 +150,16 @@ class Worker:
             with contextlib.suppress(OSError):  # a mount point stays
                 self.scratches.empty_folder(self.scratch)
                 os.rmdir(self.scratch)
+
+    def _build_wall(self) -> int:
+        """Prepare what tests are to be kept behind; returns its version, 0 where the kernel has none."""
+        landlock = _load(self.config["folder"], "landlock")
+        wall = landlock.make_rules(self.config["readable"], self.config["writable"])
+        if wall < 0:
+            return 0
+        self.go_behind_the_wall = lambda: landlock.obey(wall)
+        version: int = landlock.version()
+        return version
 
     def _one_job(self) -> bool:
         """Serve one program; False when this worker must not go on."""
@@ -315,8 +324,7 @@ class Submission:
             os.dup2(stdin, 0)
             os.dup2(stdin if function else main, 1)
             os.dup2(err, 2)
-            if self.worker.wall >= 0:
-                self.worker.landlock.obey(self.worker.wall)
+            self.worker.go_behind_the_wall()
             os.closerange(3, _RESULT_FD)
             os.closerange(_RESULT_FD + function, 4096)
             chdir(self.scratch.work)

@@ -6,6 +6,7 @@ import pytest
 
 from lcbkit import Report
 from tests.judging.trials import (
+    BURIED,
     KEPT_APART,
     Trial,
     check,
@@ -17,8 +18,9 @@ from tests.judging.trials import (
 )
 
 MARK = "lcbkit-trial-child"  # stands in the command line of every child of these programs
-# Elsewhere these would reach every process of whoever runs the tests.
-FAR = [*read_trials("far_signals.txt"), *read_trials("bombs.txt")] if KEPT_APART else []
+# Elsewhere these would reach every process of whoever runs the tests, or go on after them.
+FAR = [*read_trials("far_signals.txt")] if KEPT_APART else []
+FAR += [*read_trials("bombs.txt")] if BURIED else []
 NASTY = [*read_trials("children.txt"), *read_trials("signals.txt"), *read_trials("trees.txt")]
 # A right program after each, so that a broken worker or a stray signal shows.
 GOOD = [

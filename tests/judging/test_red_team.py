@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from lcbkit.judging.encoding import decode_value
 from lcbkit.judging.pool import Pool
 from lcbkit.judging.report import Execution, TestResult, Verdict
 from lcbkit.judging.sandbox import sandbox_status
+from tests.conftest import ROOT
 from tests.judging.trials import make_problem
 
 # System calls without a wrapper in the standard library.
@@ -213,6 +215,34 @@ def test_a_caller_without_standard_streams_can_judge(tier: str) -> None:
         "    os.write(keep, pool.run_python('print(7)').stdout.encode())\n"
     )
     assert run_caller(program) == "7\n"
+
+
+@pytest.mark.parametrize("home", ["closed", "none"])
+def test_a_caller_without_a_home_can_judge(tier: str, home: str, tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir(mode=0)
+    environment = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment |= {"HOME": str(tmp_path / "closed" / "home")} if home == "closed" else {}
+    program = (
+        "from lcbkit.judging.pool import Pool\n"
+        f"with Pool(1, sandbox={tier!r}) as pool: print(pool.run_python('print(7)').stdout, end='')\n"
+    )
+    somebody: dict[str, Any] = {"user": 54_321, "group": 54_321, "extra_groups": []}
+    given = somebody if os.geteuid() == 0 else {}
+    try:
+        subprocess.run([sys.executable, "-c", "import platformdirs"], env=environment, check=True, **given)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("others cannot run this interpreter")
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        cwd="/",
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+        **given,
+    )
+    assert ran.stdout == "7\n", ran.stderr
 
 
 def claims(tier: str | None, words: str) -> bool:

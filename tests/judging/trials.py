@@ -23,6 +23,7 @@ from lcbkit import Problem, Report, Verdict, judge_many, sandbox_status
 from lcbkit.judging.bubblewrap import SCRATCH
 
 __all__ = [
+    "BURIED",
     "CONFINED",
     "KEPT_APART",
     "Trial",
@@ -38,6 +39,7 @@ __all__ = [
 
 CONFINED = sandbox_status().tier == "bwrap"
 KEPT_APART = any("signal to your other processes" in words for words in sandbox_status().holds)
+BURIED = any("nothing that a test starts outlives it" in words for words in sandbox_status().holds)
 FOLDER = Path(__file__).parent / "nasty"
 
 _S = TypeVar("_S", bound=Sized)
