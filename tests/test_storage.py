@@ -161,5 +161,5 @@ def test_without_a_home_folder_the_advice_is_to_name_a_folder(monkeypatch: pytes
     monkeypatch.delenv("LCB_CACHE", raising=False)
     monkeypatch.setattr("lcbkit.storage._clone_data", lambda: None)
     monkeypatch.setattr("platformdirs.user_cache_path", no_home)
-    with pytest.raises(LcbkitError, match="home directory for lcbkit.*set LCB_CACHE"):
+    with pytest.raises(LcbkitError, match=r"home directory for lcbkit.*set LCB_CACHE"):
         cache_folder()
