@@ -49,8 +49,9 @@ function render({ model, el }) {
     parts.push(fact(`${state.done.toLocaleString("en")}${total}`, state.what));
     if (state.rate) parts.push(fact((60 * state.rate).toFixed(1), "a minute"));
     parts.push(fact(duration(state.seconds + since), "elapsed"));
-    if (state.left !== null && state.phase === "running" && state.done < state.total) {
-      parts.push(fact(duration(state.left - since), "left, about"));
+    const left = state.left === null ? 0 : state.left - since;  // a promise that has run out is none
+    if (left >= 1 && state.phase === "running") {
+      parts.push(fact(duration(left), "left, about"));
     }
     facts.replaceChildren(...parts);
   }

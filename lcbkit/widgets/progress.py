@@ -18,6 +18,7 @@ from lcbkit.judging.pool import JudgeEvent
 from lcbkit.results import wilson_interval
 from lcbkit.run_progress import InstanceFinished, RunFinished, RunStarted
 from lcbkit.widgets.outcomes import LETTERS, legend, outcome, strip
+from lcbkit.widgets.reachable import unattached
 from lcbkit.widgets.style import STYLE
 
 __all__ = ["LiveProgress", "live_progress"]
@@ -71,7 +72,8 @@ class LiveProgress:
         self._stopping: threading.Event
         self._end: Callable[[], object]
         self._reset(None)
-        self.view = LiveView()
+        with unattached():
+            self.view = LiveView()
         self.view.observe(lambda change: self._asked(bool(change["new"])), "stop_asked")
 
     def __enter__(self) -> "LiveProgress":
@@ -183,15 +185,13 @@ class LiveProgress:
         self._letters = [" "] * len(event.keys)
         for record in event.records:
             self._letters[self._place[record.key]] = outcome(record)
-        self.view.names = [f"{name} #{sample}" if sample else name for name, sample in event.keys]
-        self._put_up()
+        self._put_up([f"{name} #{sample}" if sample else name for name, sample in event.keys])
 
     def _judged(self, event: JudgeEvent) -> None:
         if not self._open or event.done == 1:
             self._reset(event.total, "programs")
             self._letters = [" "] * (event.total or 0)
-            self.view.names = []
-            self._put_up()
+            self._put_up([])
         failure = event.report.first_failure
         self._take(
             event.index,
@@ -208,7 +208,7 @@ class LiveProgress:
         """An event of another kind of work: its counts if it has some, and its words."""
         if not self._open:
             self._reset(None, "steps")
-            self._put_up()
+            self._put_up([])
         self._done = int(getattr(event, "done", self._done + 1))
         self._total = getattr(event, "total", self._total)
         self._note = str(event)[:200]
@@ -225,8 +225,9 @@ class LiveProgress:
         found = [(letter, self._letters.count(letter)) for letter in LETTERS]
         return [[*LETTERS[letter], letter, number] for letter, number in found if number]
 
-    def _put_up(self) -> None:
-        self.view.stop_asked = False
+    def _put_up(self, names: list[str]) -> None:
+        with unattached():
+            self.view.names, self.view.stop_asked = names, False
         self._open = True
         self._show(at_once=True)
         if InteractiveShell.initialized():
@@ -237,7 +238,7 @@ class LiveProgress:
         if not at_once and now - self._shown < _EVERY_SECONDS:
             return
         self._shown = now
-        with self.view.hold_sync():
+        with unattached(), self.view.hold_sync():
             self.view.state, self.view.letters = self.state, "".join(self._letters)
 
     def _leave(self) -> None:
