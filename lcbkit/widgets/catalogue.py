@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import date
 from typing import Any
 
 from lcbkit.errors import BadValueError
@@ -11,7 +10,9 @@ from lcbkit.problems import Problem, ProblemSet
 from lcbkit.row_schema import DIFFICULTIES
 from lcbkit.selection import DateLike, Selection
 
-__all__ = ["COLUMNS", "MODES", "RESULT_COLUMN", "Catalogue", "Query", "row_of"]
+__all__ = ["COLUMNS", "MODES", "RESULT_COLUMN", "Catalogue", "Query"]
+
+Cell = str | int | float | None
 
 MODES = ("stdin", "functional")
 _LEVELS = dict(zip(DIFFICULTIES, ("good", "warn", "bad"), strict=True))
@@ -76,11 +77,14 @@ class Catalogue:
             f"{problem.id}\n{problem.title}\n{problem.contest_id}\n{problem.statement}".lower()
             for problem in self.problems
         ]
+        self._rows = {problem.id: _cells(problem) for problem in self.problems}
 
-    @property
-    def dates(self) -> tuple[date | None, date | None]:
-        """First and last contest date."""
-        return self.problems.first_date, self.problems.last_date
+    def row(self, problem: Problem, report: Report | None = None) -> list[Cell]:
+        """A problem's cells in the order of `COLUMNS` and `RESULT_COLUMN`."""
+        result = None
+        if report is not None:
+            result = "passed" if report.passed else f"{report.pass_count}/{report.total}"
+        return [*self._rows[problem.id], result]
 
     def find(self, query: Query) -> list[Problem]:
         """The problems that a query admits, in the dataset's order."""
@@ -94,11 +98,7 @@ class Catalogue:
         ]
 
 
-def row_of(problem: Problem, report: Report | None = None) -> list[str | int | float | None]:
-    """A problem's cells in the order of `COLUMNS` and `RESULT_COLUMN`."""
-    result = None
-    if report is not None:
-        result = "passed" if report.passed else f"{report.pass_count}/{report.total}"
+def _cells(problem: Problem) -> list[Cell]:
     return [
         problem.id,
         problem.title,
@@ -107,5 +107,4 @@ def row_of(problem: Problem, report: Report | None = None) -> list[str | int | f
         problem.mode,
         str(problem.contest_date.date()),
         problem.hidden_test_count,
-        result,
     ]

@@ -18,7 +18,7 @@ from lcbkit.problems import Problem, ProblemSet
 from lcbkit.prompts import build_prompt
 from lcbkit.selection import DateLike
 from lcbkit.widgets.bench import Bench, Job, Order
-from lcbkit.widgets.catalogue import COLUMNS, RESULT_COLUMN, Catalogue, Query, row_of
+from lcbkit.widgets.catalogue import COLUMNS, RESULT_COLUMN, Catalogue, Query
 from lcbkit.widgets.interrupts import on_idle_interrupt
 from lcbkit.widgets.problem_view import TEST_SETS, ProblemView, headline, samples, status_words
 from lcbkit.widgets.statement import statement_markdown
@@ -274,8 +274,9 @@ class ProblemBrowser:
 
     def _show(self, query: Query) -> None:
         self._found = self._catalogue.find(query)
-        self._view.table.rows = [row_of(problem, self._reports.get(problem.id)) for problem in self._found]
-        self._count(f"{len(self._found):,} of {len(self.problems):,} problems")
+        row, reports = self._catalogue.row, self._reports
+        self._view.table.rows = [row(problem, reports.get(problem.id)) for problem in self._found]
+        self._count(f"{len(self._found):,} of {len(self.problems):,}")
 
     def _count(self, words: str) -> None:
         self._view.count.children[0].value = words
@@ -344,10 +345,8 @@ class ProblemBrowser:
         table = self._view.table
         if len(table.columns) == len(COLUMNS):
             table.columns = [*COLUMNS, RESULT_COLUMN]
-        table.rows = [
-            row_of(self.problems[problem_id], self._reports[problem_id]) if row[0] == problem_id else row
-            for row in table.rows
-        ]
+        new = self._catalogue.row(self.problems[problem_id], self._reports[problem_id])
+        table.rows = [new if row[0] == problem_id else row for row in table.rows]
 
     def _show_report(self) -> None:
         view, report, job = self._view, self.report, self._bench.job

@@ -56,7 +56,7 @@ class ProblemView:
             for name, options in choices.items()
         )
         self.start, self.end = (
-            _field(ipywidgets.DatePicker(description=name), "1 1 118px") for name in ("From", "To")
+            _field(ipywidgets.DatePicker(description=name), "1 1 112px") for name in ("From", "To")
         )
         self.reset = ipywidgets.Button(
             description="Reset", tooltip="Take all filters away", layout=ipywidgets.Layout(width="auto")
@@ -76,7 +76,7 @@ class ProblemView:
         self._make_bench()
         what = _box("lcb-group", self.search, self.platform, self.difficulty, self.mode)
         when = _box("lcb-group", self.start, self.end, self.reset, self.count)
-        for group, basis in ((what, "3 1 490px"), (when, "1 1 390px")):
+        for group, basis in ((what, "3 1 490px"), (when, "1 1 400px")):
             group.layout = ipywidgets.Layout(flex=basis, min_width="0", overflow="visible")
         work = _box("lcb-work", self.left, self.right)
         bar = _box("lcb-bar", what, when)

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.lab import NotebookPage
+from tests.conftest import ROOT
 
 BROWSER = """
 import lcbkit
@@ -177,6 +178,35 @@ def test_a_stop_and_an_interrupt_leave_no_process(shown: NotebookPage, way: str)
     expect(state(shown)).to_contain_text("stopped after")
     expect(shown.panel.get_by_role("button", name="Judge")).to_be_enabled()
     assert not [child for child in kernel.children(recursive=True) if child.status() != psutil.STATUS_ZOMBIE]
+
+
+HOSTILE = """
+import sys
+sys.path.insert(0, {tests!r})
+from row_factory import make_row
+import lcbkit
+text = "<img src=https://example.org/a.png onerror=document.title='owned'>"
+words = "![words](https://example.org/b.png) <script>document.title='owned'</script>"
+parts = (text, words, f"`{{text}}` ${{text}}$ $${{words}}$$", f"```\\n{{text}}")
+row = make_row("p", question_title=text, question_content="\\n\\n".join(parts))
+browser = lcbkit.browse([lcbkit.Problem.from_row(row)])
+browser.judge(f"import sys\\nprint({{text!r}})\\nprint({{text!r}}, file=sys.stderr)\\n")
+browser
+"""
+
+
+def test_hostile_statements_titles_and_outputs_are_shown_and_do_nothing(
+    notebook: Callable[..., NotebookPage],
+) -> None:
+    """That no request leaves and that nothing complains is asked at the end of every test."""
+    shown = notebook(HOSTILE.format(tests=str(ROOT / "tests")))
+    expect(shown.panel.locator(".lcb-head h3")).to_contain_text("<img src=https://example.org/a.png")
+    expect(shown.panel.locator(".lcb-page").first).to_contain_text("[image: words]")
+    expect(shown.panel.locator(".lcb-page").first).to_contain_text("<script>")
+    expect(shown.panel.locator(".lcb-results pre").nth(2)).to_contain_text("onerror")
+    assert shown.panel.locator(".lcb img, .lcb script").count() == 0
+    assert shown.page.title() != "owned"
+    pictures(shown, "hostile")
 
 
 def test_a_saved_notebook_holds_the_table_and_no_state(shown: NotebookPage) -> None:
