@@ -87,10 +87,11 @@ def strip(letters: str) -> str:
     return f'<span class="lcb-strip{" lcb-dense" if len(letters) > 24 else ""}">{boxes}</span>'
 
 
-def legend(letters: str) -> str:
-    """What the letters that occur mean."""
-    return " ".join(
-        f'<span class="lcb-legend">{strip(letter)} {escape(words)}</span>'
-        for letter, (words, _) in LETTERS.items()
-        if letter in letters
-    )
+def legend(letters: str, *, counted: bool = False) -> str:
+    """What the letters that occur mean, and how often each occurs."""
+    parts = []
+    for letter, (words, _) in LETTERS.items():
+        if number := letters.count(letter):
+            told = f"{words} {number}" if counted else words
+            parts.append(f'<span class="lcb-legend">{strip(letter)} {escape(told)}</span>')
+    return " ".join(parts)

@@ -16,7 +16,7 @@ from IPython.display import HTML, DisplayHandle, display
 
 from lcbkit.judging.pool import JudgeEvent
 from lcbkit.results import wilson_interval
-from lcbkit.run_progress import InstanceFinished, RunFinished, RunStarted
+from lcbkit.runs.progress import InstanceFinished, RunFinished, RunStarted
 from lcbkit.widgets.outcomes import LETTERS, legend, outcome, strip
 from lcbkit.widgets.reachable import unattached
 from lcbkit.widgets.style import STYLE
@@ -259,13 +259,12 @@ class LiveProgress:
         letters = "".join(self._letters)
         shown = letters[:_STATIC_LETTERS].replace(" ", "-")
         rest = f" … and {len(letters) - len(shown):,} more" if len(letters) > len(shown) else ""
-        counts = ", ".join(f"{word} {number}" for word, _, _, number in state["counts"])
         note = f'<div class="lcb-tone-soft">{escape(state["note"])}</div>' if state["note"] else ""
         where = f'<div class="lcb-tone-soft">{escape(self._where)}</div>' if self._where else ""
         return (
             f'<div class="lcb"><style>{STYLE}</style><div><b>{escape(state["phase"])}</b>: '
             f"{escape(', '.join(words))}</div><div>{score}</div><div>{strip(shown)}{rest}</div>"
-            f"<div>{legend(shown)}</div><div>{escape(counts)}</div>{where}{note}</div>"
+            f"<div>{legend(letters.replace(' ', '-'), counted=True)}</div>{where}{note}</div>"
         )
 
 
