@@ -13,11 +13,11 @@ from lcbkit.judging.pool import Pool, memory_bytes
 from lcbkit.problems import Problem
 from lcbkit.records import Record, Status
 from lcbkit.results import Run
-from lcbkit.run_batch import REDO, Batch, Key
-from lcbkit.run_config import confinement, describe_run, now, run_files
-from lcbkit.run_folder import RunFolder
-from lcbkit.run_progress import Progress, RunFinished, listening
-from lcbkit.run_records import failed_record, new_record, solved_record
+from lcbkit.runs.batch import REDO, Batch, Key
+from lcbkit.runs.config import confinement, describe_run, now, run_files
+from lcbkit.runs.folder import RunFolder
+from lcbkit.runs.instances import failed_record, new_record, solved_record
+from lcbkit.runs.progress import Progress, RunFinished, listening
 from lcbkit.topologies.team import Team
 from lcbkit.waiting import run_sync, waking
 

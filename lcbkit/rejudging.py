@@ -14,11 +14,11 @@ from lcbkit.judging.pool import Pool, memory_bytes
 from lcbkit.problems import ProblemSet
 from lcbkit.records import Record, Status
 from lcbkit.results import Run, load_run
-from lcbkit.run_batch import Batch, Key
-from lcbkit.run_config import confinement, describe_run, now, plain_name
-from lcbkit.run_folder import RunFiles, RunFolder
-from lcbkit.run_progress import Progress, RunFinished, listening
-from lcbkit.run_records import new_record
+from lcbkit.runs.batch import Batch, Key
+from lcbkit.runs.config import confinement, describe_run, now, plain_name
+from lcbkit.runs.folder import RunFiles, RunFolder
+from lcbkit.runs.instances import new_record
+from lcbkit.runs.progress import Progress, RunFinished, listening
 from lcbkit.storage import read_json
 from lcbkit.text import columns
 from lcbkit.waiting import run_sync, waking

@@ -12,8 +12,8 @@ from lcbkit.evaluation import evaluate
 from lcbkit.models import get_model, model_name
 from lcbkit.problems import Problem
 from lcbkit.results import Run
-from lcbkit.run_config import plain_name
-from lcbkit.run_progress import InstanceFinished, RunEvent, RunFinished, RunStarted
+from lcbkit.runs.config import plain_name
+from lcbkit.runs.progress import InstanceFinished, RunEvent, RunFinished, RunStarted
 from lcbkit.scoring.costs import Prices, PriceSource
 from lcbkit.sweeps import Cell, Sweep, load_sweep, note_cells, write_tables
 from lcbkit.topologies.team import Team, build_team

@@ -23,7 +23,7 @@ from lcbkit.models import get_model
 from lcbkit.problems import ProblemSet
 from lcbkit.records import Record, Status
 from lcbkit.results import load_run
-from lcbkit.run_progress import InstanceFinished, RunEvent, RunFinished, RunStarted
+from lcbkit.runs.progress import InstanceFinished, RunEvent, RunFinished, RunStarted
 from lcbkit.topologies.team import Team, TeamAnswer, build_team
 
 

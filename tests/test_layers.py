@@ -13,12 +13,12 @@ FLOORS = [
     {"difference", "errors", "estimates", "html", "row_schema", "text", "waiting"}
     | {"endpoint_model", "failures", "model_facts", "request_key"},
     {"decoding", "known_ids", "records", "row_fields", "selection", "storage", "stored"} | {"highlight"},
-    {"problems", "rows", "hub", "tables", "extract", "live_models", "recording", "lcb_files", "scores"}
-    | {"answer_html"},
-    {"dataset", "prompts", "models", "judging", "run_folder", "run_progress", "scoring"},
-    {"topologies", "results", "run_config"},
-    {"run_records", "diagnosis", "sweeps"},
-    {"run_batch"},
+    {"problems", "rows", "hub", "tables", "extract", "live_models", "recording", "scores"} | {"answer_html"},
+    {"dataset", "prompts", "models", "judging", "scoring"},
+    {"topologies"},
+    {"runs"},
+    {"results"},
+    {"diagnosis", "sweeps"},
     {"evaluation", "demonstration", "recorder", "notebook", "notebook_files"},
     {"magic", "plots", "widgets", "optimizers", "rejudging", "sweeping"},
     {"commands"},
@@ -31,6 +31,7 @@ WORKERS_OF_A_FOLDER = {
     "widgets": {"problem_browser", "problem_view", "run_browser", "run_rows", "progress"},
     "plots": {"bars", "every", "export", "heatmap", "marks", "months", "pairs", "panel", "teams", "tokens"},
     "judging": {"crew", "launch", "pool", "sandbox", "verdicts"},
+    "runs": {"batch", "config"},
     "scoring": {"overview"},
     "topologies": {"agents", "calls", "desk_work", "events", "messages", "rollout", "team", "turns", "vote"}
     | {"single", "independent", "sequential", "centralized", "decentralized"},

@@ -13,10 +13,10 @@ from lcbkit.models import get_model
 from lcbkit.problems import ProblemSet
 from lcbkit.rejudging import Moved, rejudge
 from lcbkit.results import Run, load_run
-from lcbkit.run_progress import InstanceFinished, RunEvent
+from lcbkit.runs.progress import InstanceFinished, RunEvent
 from lcbkit.topologies.team import build_team
 
-SLOW = "```python\nfor i in range(4 * 10**7): pass\nprint(2 * int(input()))\n```"
+SLOW = "```python\nfor i in range(15 * 10**6): pass\nprint(2 * int(input()))\n```"
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ import os
 import sys
 import lcbkit.topologies.agents
 import lcbkit.topologies.single
-from lcbkit.run_config import confinement
+from lcbkit.runs.config import confinement
 from test_resume import run_at
 
 confinement()  # is known to all children then

@@ -15,7 +15,7 @@ from twice_problems import RIGHT, WRONG, asked_for, problem_set
 from lcbkit.errors import RunFolderError
 from lcbkit.models import get_model
 from lcbkit.results import load_run
-from lcbkit.run_progress import InstanceFinished
+from lcbkit.runs.progress import InstanceFinished
 from lcbkit.sweeping import CellFinished, CellStarted, SweepEvent, sweep
 from lcbkit.sweeps import Sweep, load_sweep
 

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from lcbkit.errors import RunFolderError
-from lcbkit.lcb_files import read_lcb, write_lcb
 from lcbkit.records import Record, Status
 from lcbkit.results import Run, load_run
+from lcbkit.runs.lcb_files import read_lcb, write_lcb
 
 GRADED = {
     "question_id": "abc311_c",

@@ -9,8 +9,8 @@ from twice_problems import RIGHT, asked_for, problem_set
 from lcbkit.evaluation import evaluate
 from lcbkit.models import get_model
 from lcbkit.results import Run, load_run
-from lcbkit.run_batch import GIVE_UP_AFTER
-from lcbkit.run_progress import RunEvent, RunFinished
+from lcbkit.runs.batch import GIVE_UP_AFTER
+from lcbkit.runs.progress import RunEvent, RunFinished
 from lcbkit.topologies.team import build_team
 
 OUTAGE = Reply(status=500, headers={"Retry-After": "0"})

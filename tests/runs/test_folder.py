@@ -12,7 +12,7 @@ import pytest
 
 from lcbkit.errors import RunFolderError
 from lcbkit.records import Record
-from lcbkit.run_folder import RunFiles, RunFolder, differences, read_records
+from lcbkit.runs.folder import RunFiles, RunFolder, differences, read_records
 
 
 def config(ids: str = "ab", **settings: Any) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def test_overwrite_starts_anew_but_never_empties_a_file_that_is_no_run(tmp_path:
 
 def test_two_writers_are_refused_and_a_killed_one_leaves_no_lock(tmp_path: Path) -> None:
     script = (
-        "import sys, time; from pathlib import Path; from lcbkit.run_folder import RunFiles, RunFolder\n"
+        "import sys, time; from pathlib import Path; from lcbkit.runs.folder import RunFiles, RunFolder\n"
         f"files = RunFiles.at(Path({str(tmp_path)!r}))\n"
         f"with RunFolder.open(files, {config()!r}, resume=True, overwrite=False):\n"
         "    print('open', flush=True); time.sleep(60)\n"

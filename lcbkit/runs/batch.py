@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 from lcbkit.judging.pool import Pool
 from lcbkit.problems import Problem
 from lcbkit.records import Record, Status
-from lcbkit.run_folder import RunFolder
-from lcbkit.run_progress import InstanceFinished, Listener, RunStarted
-from lcbkit.run_records import judged_record, stored_report, unjudged_record
+from lcbkit.runs.folder import RunFolder
+from lcbkit.runs.instances import judged_record, stored_report, unjudged_record
+from lcbkit.runs.progress import InstanceFinished, Listener, RunStarted
 
 __all__ = ["GIVE_UP_AFTER", "REDO", "Batch", "Key", "Programs"]
 

@@ -15,7 +15,7 @@ from lcbkit import __version__
 from lcbkit.judging.sandbox import sandbox_status
 from lcbkit.problems import Problem, ProblemSet
 from lcbkit.records import SCHEMA_VERSION
-from lcbkit.run_folder import RunFiles
+from lcbkit.runs.folder import RunFiles
 
 __all__ = ["confinement", "describe_run", "now", "plain_name", "run_files"]
 

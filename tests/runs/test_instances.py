@@ -5,7 +5,7 @@ from twice_problems import problem_set
 
 from lcbkit.judging.report import Report, TestResult, Verdict
 from lcbkit.records import Record, Status
-from lcbkit.run_records import (
+from lcbkit.runs.instances import (
     failed_record,
     judged_record,
     new_record,
