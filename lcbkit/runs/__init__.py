@@ -1,0 +1,1 @@
+"""A run from the inside: its configuration, its folder, its events, and the batch that fills it."""
