@@ -2,7 +2,9 @@ import asyncio
 
 import pytest
 
+from lcbkit.topologies.agents import AGENT_SECONDS
 from lcbkit.topologies.pace import Deadline, Pace
+from lcbkit.topologies.rollout import ROLLOUT_SECONDS
 
 
 async def test_work_beyond_the_agents_limit_times_out() -> None:
@@ -88,3 +90,7 @@ async def test_a_cancel_is_not_taken_for_a_time_out() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert not pace.expired
+
+
+def test_an_agent_may_work_ten_minutes_and_a_team_half_an_hour_on_a_problem() -> None:
+    assert (AGENT_SECONDS, ROLLOUT_SECONDS) == (600, 1_800)
