@@ -84,7 +84,7 @@ def test_filters_sorts_searches_and_opens(shown: NotebookPage) -> None:
     count(shown, 1)
     grid(shown).press("ArrowDown")
     expect(shown.panel.locator(".lcb-head h3")).to_have_text("cut-the-ribbon")
-    expect(shown.panel.locator(".lcb-shown .jp-RenderedMarkdown strong").first).to_be_visible()
+    expect(shown.panel.locator(".lcb-page .jp-RenderedMarkdown strong").first).to_be_visible()
     grid(shown).press("Enter")
     expect(field(shown)).to_be_focused()
     expect(field(shown)).to_have_value(re.compile("class Solution"))
@@ -95,7 +95,7 @@ def test_filters_sorts_searches_and_opens(shown: NotebookPage) -> None:
 
 
 def test_shows_maths_samples_prompt_and_starter_and_copies(shown: NotebookPage) -> None:
-    expect(shown.panel.locator(".lcb-shown mjx-container").first).to_be_visible()
+    expect(shown.panel.locator(".lcb-page mjx-container").first).to_be_visible()
     pictures(shown, "statement")
     shown.panel.get_by_role("button", name="Samples", exact=True).click()
     shown.panel.get_by_role("button", name="Copy Input 1").click()
@@ -158,7 +158,7 @@ def test_judges_a_wrong_and_a_right_program_and_survives_a_reload(shown: Noteboo
     count(shown, 18)
     expect(state(shown)).to_contain_text("passed all 12 tests")
     expect(field(shown)).to_have_value(RIGHT.strip())
-    expect(shown.panel.locator(".lcb-shown mjx-container").first).to_be_visible()
+    expect(shown.panel.locator(".lcb-page mjx-container").first).to_be_visible()
     shown.panel.get_by_label("Difficulty").select_option("hard")
     count(shown, 4)
 
