@@ -15,7 +15,7 @@ from lcbkit.judging.interruption import Token
 from lcbkit.judging.launch import Confined, await_ready, spawn
 from lcbkit.judging.outcomes import Limits, Outcome, parse_outcome
 from lcbkit.judging.sandbox import choose
-from lcbkit.judging.worker import receive, send
+from lcbkit.judging.worker import receive, send, send_test
 from lcbkit.problems import TestCase
 
 __all__ = ["STOPPED", "Crew", "UnpreparedError", "WorkerLostError", "converse", "dismiss"]
@@ -164,7 +164,7 @@ def converse(
     }
     try:
         send(sock, job, source)
-        first = receive(sock)[0]
+        first, _ = receive(sock)
     except (OSError, EOFError, ValueError) as error:
         raise UnpreparedError(str(error)) from error
     if "internal" in first:
@@ -180,7 +180,7 @@ def converse(
             _send_test(worker, cases[sent])
             sent += 1
         try:
-            header, blob, _ = receive(sock)
+            header, blob = receive(sock)
             if index == len(cases) - 1 and not dismiss(worker):
                 raise EOFError("gone after its last test")
             outcome = parse_outcome(header, blob)
@@ -192,7 +192,7 @@ def converse(
 def dismiss(worker: Confined) -> bool:
     """Tell a worker that its program gets no more tests; whether the line still stands."""
     try:
-        send(worker.sock, {"end": True})
+        send_test(worker.sock, None)
     except OSError:
         return False
     return True
@@ -206,7 +206,7 @@ def _send_test(worker: Confined, case: TestCase) -> None:
             f"a test's input could not be handed over: {error}; free some and judge again"
         ) from error
     try:
-        send(worker.sock, {"test": True}, fds=(fd,))
+        send_test(worker.sock, fd)
     except OSError as error:
         raise WorkerLostError(str(error)) from error
     finally:

@@ -18,22 +18,19 @@ import fractions
 import gc
 import importlib.util
 import json
-import mmap
 import os
 import random
 import re
-import shutil
 import site
-import subprocess
 import sys
 import threading
-import traceback
 import types
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from itertools import islice
 from typing import Any, NoReturn
 
-__all__ = ["Program", "compile_program", "encode_value", "import_installed", "prelude_names"]
+__all__ = ["Program", "compile_program", "encode_value", "import_named", "prelude_names"]
 
 # The import block that LiveCodeBench puts in front of every program (MIT, see THIRD_PARTY_NOTICES.md).
 PRELUDE = """\
@@ -95,7 +92,11 @@ _DISABLED = (
     "chroot", "lchflags", "lchmod", "lchown", "getcwd", "chdir",
 )
 # fmt: on
+_DISABLED_IN = {"shutil": ("rmtree", "move", "chown"), "subprocess": ("Popen",)}
 _HIDDEN_MODULES = ("ipdb", "joblib", "resource", "psutil", "tkinter")
+_IMPORTED = re.compile(rb"^([ \t]*)(?:import|from)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
+# Modules of the standard library that do something to be seen when they are imported.
+_SEEN = ("antigravity", "idlelib", "this", "turtle", "turtledemo")
 
 _exit = os._exit  # programs may overwrite what they reach by name
 _write = os.write
@@ -126,22 +127,24 @@ def compile_program(source: bytes, path: str) -> types.CodeType | BaseException:
         return error.with_traceback(None)
 
 
-def import_installed(source: bytes, folders: Iterable[str]) -> None:
-    """Import the installed modules that a program names at its top level, so that its tests share the cost.
+def import_named(source: bytes, folders: Iterable[str]) -> None:
+    """Import what a program names, so that its tests share the cost.
 
-    A module that fails to import fails again, visibly, in the tests.
+    That is modules of the standard library, and those installed modules that it names at its top level. A
+    module that fails to import fails again, visibly, in the tests.
     """
     roots = tuple(os.path.join(folder, "") for folder in folders)
-    if not roots:
-        return
-    for name in sorted(set(re.findall(rb"^(?:import|from)[ \t]+([A-Za-z_]\w*)", source, re.MULTILINE))):
+    for indent, name in sorted(set(_IMPORTED.findall(source))):
+        module = name.decode("ascii")
+        if module in sys.modules or module in _SEEN:
+            continue
         with contextlib.suppress(Exception, SystemExit):
-            module = name.decode("ascii")
-            if module in sys.modules or module in sys.stdlib_module_names:
-                continue
-            spec = importlib.util.find_spec(module)
-            if spec is not None and (spec.origin or "").startswith(roots):
-                importlib.import_module(module)
+            if module in sys.stdlib_module_names:
+                import_module(module)
+            elif not indent:
+                spec = importlib.util.find_spec(module)
+                if spec is not None and (spec.origin or "").startswith(roots):
+                    import_module(module)
 
 
 class Program:
@@ -179,7 +182,7 @@ class Program:
             }
         )
         self.size = len(self.module.__dict__)
-        self.reserve = mmap.mmap(-1, _RESERVE_BYTES)
+        self.reserve = bytes(_RESERVE_BYTES)
         if names and hasattr(sys, "set_int_max_str_digits"):
             sys.set_int_max_str_digits(INT_DIGITS)
         sys.argv = [path]
@@ -215,7 +218,7 @@ class Program:
                     self._call(arguments, channel)
                 status = 0
             except BaseException as error:
-                self.reserve.close()
+                self.reserve = b""
                 status = _exit_status(error)
             if not self.function:
                 status = self._finalize(status)
@@ -225,15 +228,23 @@ class Program:
             _exit(status)
 
     def _finalize(self, status: int) -> int:
-        for step in (threading._shutdown, atexit._run_exitfuncs):  # type: ignore[attr-defined]
-            with contextlib.suppress(BaseException):
-                step()
+        if self._has_last_words():
+            for step in (threading._shutdown, atexit._run_exitfuncs):  # type: ignore[attr-defined]
+                with contextlib.suppress(BaseException):
+                    step()
         flushed = _flush(sys.stdout) & _flush(sys.stderr)
         sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
         if self.ends_late:
             self._let_names_die()
         flushed &= _flush(sys.stdout) & _flush(sys.stderr)
         return status if flushed else 120
+
+    def _has_last_words(self) -> bool:
+        """Whether it has threads or has registered what to do at its end; without, that end is cheap."""
+        with contextlib.suppress(Exception):  # it may have taken these modules apart
+            late = threading._threading_atexits or atexit._ncallbacks()  # type: ignore[attr-defined]
+            return bool(late) or len(threading._active) > 1  # type: ignore[attr-defined]
+        return True
 
     def _own_names(self) -> list[str]:
         """What the program has put into its namespace; to look at all of the prelude would copy its pages."""
@@ -291,7 +302,7 @@ def _exit_status(error: BaseException) -> int:
         return 1
     trace = error.__traceback__
     if issubclass(type(error), MemoryError):
-        traceback.clear_frames(trace)
+        _clear_frames(trace)
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
         trace = trace.tb_next
     try:
@@ -300,6 +311,14 @@ def _exit_status(error: BaseException) -> int:
         with contextlib.suppress(BaseException):
             _write(2, type(error).__name__.encode() + b"\n")
     return 130 if issubclass(type(error), KeyboardInterrupt) else 1
+
+
+def _clear_frames(trace: types.TracebackType | None) -> None:
+    """Let go of what the frames of an exception hold."""
+    while trace is not None:
+        with contextlib.suppress(RuntimeError):  # it is still running
+            trace.tb_frame.clear()
+        trace = trace.tb_next
 
 
 def _flush(stream: Any) -> bool:
@@ -377,6 +396,6 @@ def _disable_destructive_functions() -> None:
     builtins.help = None  # type: ignore[assignment]
     for name in _DISABLED:
         setattr(os, name, None)
-    for name in ("rmtree", "move", "chown"):
-        setattr(shutil, name, None)
-    subprocess.Popen = None  # type: ignore[assignment, misc]
+    for module, names in _DISABLED_IN.items():
+        for name in names if module in sys.modules else ():
+            setattr(sys.modules[module], name, None)

@@ -11,6 +11,8 @@ from os import chmod, rename, rmdir, unlink  # the guard of functional tests tak
 
 __all__ = ["Scratch", "empty_folder"]
 
+_OPEN = 0o777
+
 
 class Scratch:
     """The folder of one submission.
@@ -23,7 +25,7 @@ class Scratch:
 
     def __init__(self, folder: str, source: bytes, *, shared: bool) -> None:
         self.folder, self.source = folder, source
-        self.mode = 0o777 if shared else 0o700
+        self.mode = _OPEN if shared else 0o700
         self.program = os.path.join(folder, "main.py")
         self.work = os.path.join(folder, "work")
         self.written: tuple[int, ...] = ()
@@ -47,6 +49,8 @@ class Scratch:
 
     def _is_pristine(self) -> bool:
         try:
+            if self.mode == _OPEN:  # nothing else is theirs to change
+                return not os.listdir(self.work)
             return (
                 self._identity() == self.written
                 and stat.S_IMODE(os.lstat(self.work).st_mode) == self.mode

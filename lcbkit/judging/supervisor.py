@@ -16,14 +16,13 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from os import fchmod, fork, kill  # the guard of functional tests takes them out of `os`
-from typing import Any, NoReturn
+from typing import NamedTuple, NoReturn
 
 __all__ = ["Limits", "Test", "kill_descendants"]
 
 _STDERR_KEPT = 64 * 1024
-_CHUNK = 1 << 18
+_CHUNK = 1 << 16  # as much as a pipe holds
 _CLEANUP_SECONDS = 10.0
 _LOOK_SECONDS = 0.5
 _QUICK_LOOK_SECONDS = 0.02
@@ -31,11 +30,12 @@ _CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else o
 _TICK = 1 / os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _MAXRSS_UNIT = 1024 if sys.platform == "linux" else 1
+_OUTCOME = '{"status": %d, "killed": "%s", "wall": %r, "cpu": %r, "memory": %d, "main": %d}'
+_HAS_PIDFD = hasattr(os, "pidfd_open")
 _exit = os._exit
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """What a test may use: CPU seconds, bytes of output, bytes of memory (0 for no limit)."""
 
     time: float
@@ -59,14 +59,14 @@ class Test:
         self.main, self.err, self.err_size = bytearray(), bytearray(), 0
         self.end: tuple[int, resource.struct_rusage] | None = None
 
-    def run(self, become: Callable[[int, int], NoReturn]) -> tuple[dict[str, Any], bytes]:
+    def run(self, become: Callable[[int, int], NoReturn]) -> tuple[str, bytes]:
         """Fork, let the child become the test, and tell how it ended.
 
         Args:
             become: called in the child with the descriptors for its main output and standard error.
 
         Returns:
-            The outcome, and main output and standard error one after the other.
+            The outcome as JSON, and main output and standard error one after the other.
 
         Raises:
             OSError: no process or no pipe can be had.
@@ -88,32 +88,26 @@ class Test:
         try:
             os.set_blocking(main_read, False)
             os.set_blocking(err_read, False)
-            self.streams = {main_read: self._take_main, err_read: self._take_err}
+            self.main_read, self.streams = main_read, [main_read, err_read]
             self._watch()
             wall = time.monotonic() - self.start
             status, usage = self.end or os.wait4(self.pid, 0)[1:]
             self._charge(usage)
             self._bury()
-            for stream in list(self.streams):
+            for stream in self.streams[:]:
                 while not self.killed and self._read(stream):
                     pass
         finally:
             os.close(main_read)
             os.close(err_read)
-        outcome = {
-            "status": os.waitstatus_to_exitcode(status),
-            "killed": self.killed,
-            "wall": wall,
-            "cpu": self.cpu,
-            "memory": self.memory,
-            "main": len(self.main),
-        }
+        code = os.waitstatus_to_exitcode(status)
+        outcome = _OUTCOME % (code, self.killed, wall, self.cpu, self.memory, len(self.main))
         return outcome, bytes(self.main + self.err)
 
     def _watch(self) -> None:
         """Return when the test's first process has ended, by itself or by our hand."""
         poll = select.poll()
-        pidfd = os.pidfd_open(self.pid) if hasattr(os, "pidfd_open") else -1
+        pidfd = os.pidfd_open(self.pid) if _HAS_PIDFD else -1
         for fd in (pidfd, *self.streams):
             if fd >= 0:
                 poll.register(fd, select.POLLIN)
@@ -146,10 +140,12 @@ class Test:
             data = os.read(fd, _CHUNK)
         except BlockingIOError:
             return False
-        if data:
-            self.streams[fd](data)
+        if not data:
+            self.streams.remove(fd)
+        elif fd == self.main_read:
+            self._take_main(data)
         else:
-            del self.streams[fd]
+            self._take_err(data)
         return bool(data)
 
     def _take_main(self, data: bytes) -> None:
@@ -206,8 +202,8 @@ class Test:
     def _bury(self) -> None:
         """Kill and reap everything that the test has left behind, or give up this whole process."""
         deadline = time.monotonic() + _CLEANUP_SECONDS
-        with contextlib.suppress(ChildProcessError):
-            while True:
+        while True:
+            try:
                 pid, _, usage = os.wait4(-1, os.WNOHANG)
                 if pid:
                     self._charge(usage)
@@ -217,12 +213,13 @@ class Test:
                 else:
                     kill_descendants()
                     time.sleep(0.001)
-                if time.monotonic() > deadline:
-                    _exit(1)
+            except ChildProcessError:
+                return
+            if time.monotonic() > deadline:
+                _exit(1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Process:
+class _Process(NamedTuple):
     """What `/proc` says of a process.
 
     Attributes:

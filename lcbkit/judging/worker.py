@@ -12,26 +12,27 @@ too, and the pool starts another one.
 """
 
 import contextlib
-import fcntl
 import gc
 import json
 import os
 import resource
-import runpy
 import select
 import signal
-import socket
 import struct
 import sys
 import time
 import types
+from _signal import signal as set_handler  # type: ignore[import-not-found]  # makes no enums
+from _socket import CMSG_LEN, SCM_RIGHTS, SOL_SOCKET, socket
 from collections.abc import Callable
 from os import chdir, fork, kill  # the guard of functional tests takes them out of `os`
 from typing import Any, NamedTuple, NoReturn
 
-__all__ = ["receive", "send"]
+__all__ = ["receive", "send", "send_test"]
 
 _HEAD = struct.Struct(">II")
+_TEST, _END = b"t", b"e"
+_FD = struct.Struct("i")
 _LONGEST = 1 << 30
 _RESULT_FD = 200  # far from the low numbers that programs close in bulk
 _TRY_WITHOUT_IMPORTS = 75
@@ -40,38 +41,49 @@ _CPU_CLOCK = 2  # of a whole process, to be combined with its number
 _exit = os._exit
 
 
-def send(sock: socket.socket, header: dict[str, Any], blob: bytes = b"", fds: tuple[int, ...] = ()) -> None:
-    """Send one message: a small JSON header, raw bytes, and open files beside them."""
-    text = json.dumps(header).encode("ascii")
+def send(sock: socket, header: dict[str, Any] | str, blob: bytes = b"") -> None:
+    """Send one message: a small header, as a dictionary or its JSON, and raw bytes."""
+    text = (header if isinstance(header, str) else json.dumps(header)).encode("ascii")
     head = _HEAD.pack(len(text), len(blob)) + text
-    if fds:
-        head = head[socket.send_fds(sock, [head], list(fds)) :]
     if len(blob) < 65_536:
-        head += blob
-        blob = b""
-    if head:
+        sock.sendall(head + blob)
+    else:
         sock.sendall(head)
-    if blob:
         sock.sendall(blob)
 
 
-def receive(sock: socket.socket) -> tuple[dict[str, Any], bytes, list[int]]:
+def receive(sock: socket) -> tuple[dict[str, Any], bytes]:
     """Receive one message.
 
     Raises:
         EOFError: the other side has gone.
         ValueError: what came is no message.
     """
-    head, fds, _, _ = socket.recv_fds(sock, _HEAD.size, 1)
-    head += _receive_exactly(sock, _HEAD.size - len(head))
-    text_size, blob_size = _HEAD.unpack(head)
+    text_size, blob_size = _HEAD.unpack(_receive_exactly(sock, _HEAD.size))
     if text_size + blob_size > _LONGEST:
         raise ValueError("a message of absurd length")
     data = _receive_exactly(sock, text_size + blob_size)
-    return json.loads(data[:text_size]), bytes(data[text_size:]), fds
+    return json.loads(data[:text_size]), bytes(data[text_size:])
 
 
-def _receive_exactly(sock: socket.socket, size: int) -> bytearray:
+def send_test(sock: socket, stdin: int | None) -> None:
+    """Hand over a test's input, an open file; None for no more tests of this program."""
+    if stdin is None:
+        sock.sendall(_END)
+    else:
+        sock.sendmsg([_TEST], [(SOL_SOCKET, SCM_RIGHTS, _FD.pack(stdin))])
+
+
+def _receive_test(sock: socket) -> int | None:
+    said, extra, _, _ = sock.recvmsg(1, CMSG_LEN(_FD.size))
+    if said == _END:
+        return None
+    if not said:
+        raise EOFError("the other side closed the connection")
+    return int(_FD.unpack(extra[0][2])[0])
+
+
+def _receive_exactly(sock: socket, size: int) -> bytearray:
     data = bytearray(size)
     view = memoryview(data)
     while view:
@@ -89,9 +101,9 @@ class Worker:
         self.config = config
         self.scratch: str = config["scratch"]
         # A low number, whatever the caller's was, so that no test misses it when it closes what it inherits.
-        line = fcntl.fcntl(config["fd"], fcntl.F_DUPFD_CLOEXEC, 3)
+        line = os.dup(config["fd"])
         os.close(config["fd"])
-        self.sock = socket.socket(fileno=line)
+        self.sock = socket(fileno=line)
         self.fork_hooks: list[dict[str, Any]] = []
         self.go_behind_the_wall: Callable[[], None] = lambda: None
         register, os.register_at_fork = os.register_at_fork, lambda **hooks: self.fork_hooks.append(hooks)
@@ -163,7 +175,7 @@ class Worker:
 
     def _one_job(self) -> bool:
         """Serve one program; False when this worker must not go on."""
-        job, source, _ = receive(self.sock)
+        job, source = receive(self.sock)
         end = self._run_submission(job, source)
         if end.status == _TRY_WITHOUT_IMPORTS:
             end = self._run_submission(job | {"imports": False}, source)
@@ -239,9 +251,25 @@ class Submission:
         self.worker, self.job, self.source, self.tell = worker, job, source, tell
         self.scratch = worker.scratches.Scratch(worker.scratch, source, shared=worker.user is not None)
         config = worker.config
-        self.rlimits = worker.kernel.rlimits(
+        self.limits = worker.supervisor.Limits(job["time_limit"], config["output"], job["memory_limit"])
+        function = bool(job["function"])
+        rlimits = worker.kernel.rlimits(
             job["time_limit"], job["memory_limit"], config["file_size"], config["processes"]
         )
+        # What makes a fresh fork the process of one test, as plain calls: each line of Python that a fork
+        # runs first copies a few pages, and pages are most of what a test costs.
+        self.becoming: list[tuple[Callable[..., object], tuple[Any, ...]]] = [
+            (worker.go_behind_the_wall, ()),
+            (os.closerange, (3, _RESULT_FD)),
+            (os.closerange, (_RESULT_FD + function, 4096)),
+            (chdir, (self.scratch.work,)),
+            *((resource.setrlimit, limit) for limit in rlimits),
+            *([] if worker.user is None else [(worker.kernel.become, (worker.user,))]),
+            (worker.kernel.show_memory, ()),
+            (set_handler, (int(signal.SIGINT), signal.default_int_handler)),
+            *([(worker.kernel.die_with_parent, ())] if worker.own_pids < 0 else []),
+            (gc.enable, ()),
+        ]
 
     def serve(self) -> None:
         """Answer tests until the pool says `end`."""
@@ -262,12 +290,9 @@ class Submission:
         os.write(self.tell, b"1")
         os.close(self.tell)
         send(sock, {"prepared": True})
-        while True:
-            header, _, fds = receive(sock)
-            if "end" in header:
-                return
-            outcome, blob = self._run(fds[0])
-            os.close(fds[0])
+        while (stdin := _receive_test(sock)) is not None:
+            outcome, blob = self._run(stdin)
+            os.close(stdin)
             self.scratch.restore()
             send(sock, outcome, blob)
 
@@ -277,7 +302,7 @@ class Submission:
         resource.setrlimit(resource.RLIMIT_AS, (self.job["memory_limit"] or soft, hard))
         code = guest.compile_program(self.source, self.scratch.program)
         if self.job.get("imports", True) and not isinstance(code, BaseException):
-            guest.import_installed(self.source, self.worker.config["site"])
+            guest.import_named(self.source, self.worker.config["site"])
             if len(os.listdir("/proc/self/task") if sys.platform == "linux" else "1") > 1:
                 _exit(_TRY_WITHOUT_IMPORTS)  # a module has started threads, which a fork would not carry over
         names = self.worker.names if self.job["prelude"] else {}
@@ -290,7 +315,7 @@ class Submission:
         gc.collect()
         gc.freeze()
 
-    def _run(self, stdin: int) -> tuple[dict[str, Any], bytes]:
+    def _run(self, stdin: int) -> tuple[dict[str, Any] | str, bytes]:
         arguments: list[Any] = []
         if self.job["function"]:
             try:
@@ -298,13 +323,9 @@ class Submission:
             except (ValueError, RecursionError) as error:
                 return {"bad_test": f"an input line is not JSON: {error}"}, b""
             stdin = os.open(os.devnull, os.O_RDWR)
-        supervisor = self.worker.supervisor
-        limits = supervisor.Limits(
-            self.job["time_limit"], self.worker.config["output"], self.job["memory_limit"]
-        )
-        test = supervisor.Test(limits, own_pids=self.worker.own_pids >= 0)
+        test = self.worker.supervisor.Test(self.limits, own_pids=self.worker.own_pids >= 0)
         try:
-            outcome: tuple[dict[str, Any], bytes] = test.run(
+            outcome: tuple[str, bytes] = test.run(
                 lambda main, err: self._become_test(stdin, main, err, arguments)
             )
         except OSError as error:
@@ -318,26 +339,14 @@ class Submission:
         """Turn this fresh fork into the process of one test, and run the program in it."""
         try:
             os.setsid()
-            function = bool(self.job["function"])
-            if function:
+            if self.job["function"]:
                 os.dup2(main, _RESULT_FD)
+                main = stdin
             os.dup2(stdin, 0)
-            os.dup2(stdin if function else main, 1)
+            os.dup2(main, 1)
             os.dup2(err, 2)
-            self.worker.go_behind_the_wall()
-            os.closerange(3, _RESULT_FD)
-            os.closerange(_RESULT_FD + function, 4096)
-            chdir(self.scratch.work)
-            for kind, limit in self.rlimits:
-                resource.setrlimit(kind, limit)
-            kernel = self.worker.kernel
-            if self.worker.user is not None:
-                kernel.become(self.worker.user)
-            kernel.show_memory()
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            if self.worker.own_pids < 0:
-                kernel.die_with_parent()
-            gc.enable()
+            for function, details in self.becoming:
+                function(*details)
             self.program.run(arguments, _RESULT_FD)
         finally:
             _exit(1)
@@ -345,7 +354,11 @@ class Submission:
 
 def _load(folder: str, name: str) -> types.SimpleNamespace:
     """Run one of our files; the sandbox shows files, not a package."""
-    return types.SimpleNamespace(**runpy.run_path(os.path.join(folder, f"{name}.py"), run_name=name))
+    path = os.path.join(folder, f"{name}.py")
+    names: dict[str, Any] = {"__name__": name, "__file__": path}
+    with open(path, "rb") as file:
+        exec(compile(file.read(), path, "exec"), names)
+    return types.SimpleNamespace(**names)
 
 
 def _parse_arguments(stdin: int) -> list[Any]:
