@@ -15,6 +15,7 @@ __all__ = ["MALFORMED", "Opaque", "decode_value", "parse_json"]
 _CONTEXT = Context(traps=[])
 # Hashes of numbers can be chosen so that all are equal, and then building a set takes quadratic time.
 _MOST_HASHED = 256
+_decode = json.JSONDecoder(parse_constant=float).decode
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +40,7 @@ def parse_json(text: str) -> Any:
         ValueError: the text is not JSON, nested too deeply, or holds a number of absurd length.
     """
     try:
-        return json.loads(text, parse_constant=float)
+        return _decode(text)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     except json.JSONDecodeError:

@@ -69,6 +69,13 @@ import io
 import sys
 import json
 """
+# What many programs begin with. It is run before any fork, so that what it fills, such as the caches of
+# `typing`, need not be filled in each test.
+_WARMING = """\
+class Solution:
+    def solve(self, a: List[int], b: List[List[int]], c: str, d: Optional[int]) -> List[str]:
+        return a
+"""
 RECURSION_LIMIT = 50_000
 INT_DIGITS = 50_000
 
@@ -111,6 +118,7 @@ def prelude_names() -> dict[str, Any]:
     site.sethelper()
     names: dict[str, Any] = {}
     exec(compile(PRELUDE, "<prelude>", "exec"), names)
+    exec(_WARMING, dict(names))
     names.pop("__builtins__", None)
     return names
 
@@ -182,6 +190,8 @@ class Program:
             }
         )
         self.size = len(self.module.__dict__)
+        # No public name; without, a thread would have the worker's number.
+        self.renumber = getattr(threading.main_thread(), "_set_native_id", None)
         self.reserve = bytes(_RESERVE_BYTES)
         if names and hasattr(sys, "set_int_max_str_digits"):
             sys.set_int_max_str_digits(INT_DIGITS)
@@ -203,8 +213,8 @@ class Program:
         try:
             for hooks in self.fork_hooks:
                 os.register_at_fork(**hooks)
-            with contextlib.suppress(AttributeError):  # no public name; the number is the worker's else
-                threading.main_thread()._set_native_id()  # type: ignore[attr-defined]
+            if self.renumber is not None:
+                self.renumber()
             if self.draws:
                 random.seed()
             if self.names:
@@ -241,10 +251,11 @@ class Program:
 
     def _has_last_words(self) -> bool:
         """Whether it has threads or has registered what to do at its end; without, that end is cheap."""
-        with contextlib.suppress(Exception):  # it may have taken these modules apart
+        try:
             late = threading._threading_atexits or atexit._ncallbacks()  # type: ignore[attr-defined]
             return bool(late) or len(threading._active) > 1  # type: ignore[attr-defined]
-        return True
+        except Exception:  # it has taken these modules apart
+            return True
 
     def _own_names(self) -> list[str]:
         """What the program has put into its namespace; to look at all of the prelude would copy its pages."""

@@ -34,6 +34,7 @@ _HEAD = struct.Struct(">II")
 _TEST, _END = b"t", b"e"
 _FD = struct.Struct("i")
 _LONGEST = 1 << 30
+_INPUT_CHUNK = 1 << 16
 _RESULT_FD = 200  # far from the low numbers that programs close in bulk
 _TRY_WITHOUT_IMPORTS = 75
 _PREPARING_LOOK = 200  # milliseconds between looks at a submission process that is late
@@ -289,7 +290,7 @@ class Submission:
         self._prepare()
         os.write(self.tell, b"1")
         os.close(self.tell)
-        send(sock, {"prepared": True})
+        send(sock, '{"prepared": true}')
         while (stdin := _receive_test(sock)) is not None:
             outcome, blob = self._run(stdin)
             os.close(stdin)
@@ -363,9 +364,8 @@ def _load(folder: str, name: str) -> types.SimpleNamespace:
 
 def _parse_arguments(stdin: int) -> list[Any]:
     """The arguments of a functional test: one JSON value per line."""
-    with open(stdin, "rb", closefd=False) as file:
-        text = file.read().decode("utf-8", "surrogatepass")
-    return [json.loads(line) for line in text.split("\n")]
+    data = b"".join(iter(lambda: os.read(stdin, _INPUT_CHUNK), b""))
+    return [json.loads(line) for line in data.decode("utf-8", "surrogatepass").split("\n")]
 
 
 if __name__ == "__main__":
