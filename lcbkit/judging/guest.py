@@ -101,7 +101,7 @@ _DISABLED = (
 # fmt: on
 _DISABLED_IN = {"shutil": ("rmtree", "move", "chown"), "subprocess": ("Popen",)}
 _HIDDEN_MODULES = ("ipdb", "joblib", "resource", "psutil", "tkinter")
-_IMPORTED = re.compile(rb"^([ \t]*)(?:import|from)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
+_IMPORTED = re.compile(rb"^([ \t]*)(?:import|from)[ \t]+([\w.]+(?:[ \t]*,[ \t]*[\w.]+)*)", re.MULTILINE)
 # Modules of the standard library that do something to be seen when they are imported.
 _SEEN = ("antigravity", "idlelib", "this", "turtle", "turtledemo")
 
@@ -142,14 +142,18 @@ def import_named(source: bytes, folders: Iterable[str]) -> None:
     module that fails to import fails again, visibly, in the tests.
     """
     roots = tuple(os.path.join(folder, "") for folder in folders)
-    for indent, name in sorted(set(_IMPORTED.findall(source))):
-        module = name.decode("ascii")
+    found = {
+        (bool(indent), name.strip().partition(b".")[0].decode("ascii"))
+        for indent, names in _IMPORTED.findall(source)
+        for name in names.split(b",")
+    }
+    for deep, module in sorted(found):
         if module in sys.modules or module in _SEEN:
             continue
         with contextlib.suppress(Exception, SystemExit):
             if module in sys.stdlib_module_names:
                 import_module(module)
-            elif not indent:
+            elif not deep and module:
                 spec = importlib.util.find_spec(module)
                 if spec is not None and (spec.origin or "").startswith(roots):
                     import_module(module)
@@ -200,7 +204,7 @@ class Program:
         sys.modules["__main__"] = types.ModuleType("__main__")
         sys.modules[self.module.__name__] = self.module
         if function:
-            _disable_destructive_functions()
+            _disable_destructive_functions(source)
 
     def run(self, arguments: list[Any], channel: int) -> NoReturn:
         """Run the program in this process, which is a test's own, and end it.
@@ -399,8 +403,11 @@ def _describe(value: Any) -> str:
     return text if len(text) <= _REPR_LIMIT else text[:_REPR_LIMIT] + "..."
 
 
-def _disable_destructive_functions() -> None:
-    """Take away what LiveCodeBench's checker takes away; the sandbox is the boundary, not this."""
+def _disable_destructive_functions(source: bytes) -> None:
+    """Take away what LiveCodeBench's checker takes away; the sandbox is the boundary, not this.
+
+    Modules that a program does not name are not loaded for that.
+    """
     faulthandler.disable()
     os.environ["OMP_NUM_THREADS"] = "1"
     builtins.quit = None  # type: ignore[assignment]
@@ -408,5 +415,6 @@ def _disable_destructive_functions() -> None:
     for name in _DISABLED:
         setattr(os, name, None)
     for module, names in _DISABLED_IN.items():
-        for name in names if module in sys.modules else ():
-            setattr(sys.modules[module], name, None)
+        if module in sys.modules or module.encode() in source:
+            for name in names:
+                setattr(import_module(module), name, None)

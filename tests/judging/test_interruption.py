@@ -53,6 +53,26 @@ def test_an_interrupt_closes_the_lines_and_comes_out_when_the_work_has_ended() -
     assert token.cancelled
 
 
+def test_an_interrupt_that_comes_as_the_work_starts_ends_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    token, line, ended = Token(), Line(), threading.Event()
+    start = threading.Thread.start
+
+    def interrupted_start(thread: threading.Thread) -> None:
+        start(thread)
+        raise KeyboardInterrupt
+
+    def work() -> None:
+        token.add(line)
+        line.closed.wait(20)
+        ended.set()
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted_start)
+    with pytest.raises(KeyboardInterrupt):
+        token.run(work)
+    assert line.closed.is_set()
+    assert ended.is_set()
+
+
 def test_a_line_that_comes_late_is_closed_at_once() -> None:
     token, line = Token(), Line()
     token.cancel()

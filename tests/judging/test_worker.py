@@ -243,3 +243,18 @@ print(6)
     result = pool.judge(code, ONE).results[0]
     assert result.verdict is Verdict.PASSED
     assert 0.4 < result.cpu_seconds < 2
+
+
+def test_a_module_that_speaks_when_it_is_imported_speaks_in_each_test(pool: Pool) -> None:
+    report = pool.judge("import this", make_problem([("", "")] * 2))
+    assert all(result.actual.startswith("The Zen of Python") for result in report.results)
+
+
+def test_the_guard_reaches_modules_that_only_the_program_imports(pool: Pool) -> None:
+    code = """
+def f(n):
+    import shutil, subprocess
+    return [shutil.rmtree is None, shutil.copy is None, subprocess.Popen is None]
+"""
+    report = pool.judge(code, make_problem([("1", "[true, false, true]")] * 2, fn_name="f"))
+    assert report.passed, str(report)
