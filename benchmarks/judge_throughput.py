@@ -3,24 +3,23 @@
     python benchmarks/judge_throughput.py [--shared FOLDER] [--lcb CHECKOUT [--lcb-python PYTHON]]
     python benchmarks/judge_throughput.py --under-load
 
-The first judges right programs in each way at equal parallelism, one after the other in the same run, then
-compares verdicts on all programs, then takes apart what a test costs. The second judges 200 submissions alone
+The first judges right programs in each way at equal parallelism, in turns, then compares verdicts on all
+programs, then takes apart what a test costs. Rates are those of this machine as it was; processor time hardly
+depends on what else ran, and the idle share is what waits, hand-overs and an uneven end left of the cores,
+or what others took of them. The second judges 200 submissions alone
 and beside a full processor load, and lists each verdict that moved.
 """
 
 import argparse
-import contextlib
 import os
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import psutil
-from rivals import judge_by_interpreters, judge_by_lcb
+from rivals import Judged, judge_by_interpreters, judge_by_lcb, timed
 from small import make_problem
 from submissions import Submission, add_shared_option, lcb50_submissions, sample_submissions
 
@@ -29,6 +28,8 @@ from lcbkit.judging.pool import Pool
 
 TIME_LIMIT = 6.0
 ROUNDS = 3
+
+Side = Callable[[Sequence[Submission]], Judged]
 
 
 def main() -> None:
@@ -58,49 +59,45 @@ def compare_rates(submissions: Sequence[Submission], options: argparse.Namespace
     right = [submission for submission in submissions if submission.passes]
     tests = sum(submission.problem.hidden_test_count for submission in right)
     print(f"{len(right)} right programs, {tests} tests, {options.workers} workers at a time")
-    sides: dict[str, Callable[[Sequence[Submission]], tuple[list[bool], float]]] = {
-        "lcbkit": lambda chosen: judge_by_lcbkit(chosen, pool, options.workers),
-        "python -c": lambda chosen: judge_by_interpreters(chosen, options.workers, TIME_LIMIT),
+    sides: dict[str, Side] = {
+        "lcbkit": lambda chosen: timed(lambda: judge_by_lcbkit(chosen, pool)),
+        "python -c": lambda chosen: timed(lambda: judge_by_interpreters(chosen, options.workers, TIME_LIMIT)),
     }
     if options.lcb:
         sides["LCB"] = lambda chosen: judge_by_lcb(
             chosen, options.workers, TIME_LIMIT, checkout=options.lcb.resolve(), python=options.lcb_python
         )
     sides["lcbkit"](right)  # the workers start once, before any clock
-    rates = {}
-    for name, side in sides.items():
-        # An interpreter a test takes so long that one round says enough.
-        rounds = 1 if name == "python -c" else ROUNDS
-        before = processor_seconds()
-        seconds = [side(right)[1] for _ in range(rounds)]
-        each = (processor_seconds() - before) / rounds / tests
-        rates[name] = tests / statistics.median(seconds)
-        spread = ", ".join(f"{tests / second:.0f}" for second in seconds)
+    rounds: dict[str, list[Judged]] = {name: [] for name in sides}
+    for number in range(ROUNDS):
+        for name, side in sides.items():
+            # An interpreter a test takes so long that one round says enough.
+            if number == 0 or name != "python -c":
+                rounds[name].append(side(right))
+    rates = {name: tests / statistics.median(each.seconds for each in rounds[name]) for name in sides}
+    for name, rate in rates.items():
+        spread = ", ".join(f"{tests / each.seconds:.0f}" for each in rounds[name])
+        own = statistics.median(each.processor for each in rounds[name])
+        idle = statistics.median(1 - each.processor / each.seconds / options.workers for each in rounds[name])
         print(
-            f"  {name:<10} {rates[name]:7.1f} tests/s (rounds: {spread}), "
-            f"{each * 1e3:.1f} ms of processor time a test"
+            f"  {name:<10} {rate:7.1f} tests/s (rounds: {spread}), "
+            f"{own / tests * 1e3:.2f} ms of processor time a test, {max(idle, 0.0):.0%} idle"
         )
     for name in list(sides)[1:]:
-        print(f"  lcbkit is {rates['lcbkit'] / rates[name]:.2f} times as fast as {name}")
+        pairs = zip(rounds["lcbkit"], rounds[name], strict=False)
+        less = statistics.median(other.processor / ours.processor for ours, other in pairs)
+        print(
+            f"  lcbkit is {rates['lcbkit'] / rates[name]:.2f} times as fast as {name}; "
+            f"{name} takes {less:.2f} times its processor time"
+        )
     compare_verdicts(submissions, {name: side for name, side in sides.items() if name != "python -c"})
 
 
-def processor_seconds() -> float:
-    """What this process and all below it have used; other load on the machine hardly changes it."""
-    total = 0.0
-    for process in [psutil.Process(), *psutil.Process().children(recursive=True)]:
-        with contextlib.suppress(psutil.Error):
-            total += sum(process.cpu_times()[:4])
-    return total
-
-
-def judge_by_lcbkit(submissions: Sequence[Submission], pool: Pool, workers: int) -> tuple[list[bool], float]:
+def judge_by_lcbkit(submissions: Sequence[Submission], pool: Pool) -> list[bool]:
     """This library's judge; every test is run, also after a failure."""
-    start = time.perf_counter()
-    with ThreadPoolExecutor(workers) as threads:
-        reports = threads.map(lambda s: pool.judge(s.code, s.problem, time_limit=TIME_LIMIT), submissions)
-        passed = [report.passed for report in reports]
-    return passed, time.perf_counter() - start
+    pairs = [(submission.code, submission.problem) for submission in submissions]
+    reports = dict(pool.iter_judge(pairs, time_limit=TIME_LIMIT))
+    return [reports[index].passed for index in range(len(pairs))]
 
 
 def reports_of(submissions: Sequence[Submission], workers: int, *, stop: bool = False) -> list[Report]:
@@ -111,10 +108,10 @@ def reports_of(submissions: Sequence[Submission], workers: int, *, stop: bool = 
 
 def compare_verdicts(
     submissions: Sequence[Submission],
-    sides: dict[str, Callable[[Sequence[Submission]], tuple[list[bool], float]]],
+    sides: dict[str, Side],
 ) -> None:
     """Print how often each side gives the known verdict, and every submission where one does not."""
-    verdicts = {name: side(submissions)[0] for name, side in sides.items()}
+    verdicts = {name: side(submissions).passed for name, side in sides.items()}
     for name, passed in verdicts.items():
         pairs = list(zip(submissions, passed, strict=True))
         agreed = sum(got == submission.passes for submission, got in pairs)

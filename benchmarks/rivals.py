@@ -1,20 +1,23 @@
 """Other ways to judge the same submissions: one interpreter a test, and LiveCodeBench's own checker."""
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
+import psutil
 from submissions import Submission
 
 from lcbkit import TestCase
 
-__all__ = ["judge_by_interpreters", "judge_by_lcb"]
+__all__ = ["Judged", "judge_by_interpreters", "judge_by_lcb", "timed"]
 
 # The names that a starter relies on; an interpreter a test has to import them each time.
 MODULES = "string re datetime collections heapq bisect copy math random statistics itertools functools typing"
@@ -27,21 +30,42 @@ print("\\n" + _json.dumps(_value))
 """
 
 
-def judge_by_interpreters(
-    submissions: Sequence[Submission], workers: int, time_limit: float
-) -> tuple[list[bool], float]:
-    """One `python -c` for each test, `workers` at a time; the verdicts and the seconds it took.
+class Judged(NamedTuple):
+    """Which submissions passed, and what finding that out took: seconds elapsed, and of processor time."""
+
+    passed: list[bool]
+    seconds: float
+    processor: float
+
+
+def timed(judge: Callable[[], list[bool]]) -> Judged:
+    """Judge, and take the time of this process and of all below it."""
+    processor, start = _processor_seconds(), time.perf_counter()
+    passed = judge()
+    seconds = time.perf_counter() - start
+    return Judged(passed, seconds, _processor_seconds() - processor)
+
+
+def _processor_seconds() -> float:
+    total = 0.0
+    for process in [psutil.Process(), *psutil.Process().children(recursive=True)]:
+        with contextlib.suppress(psutil.Error):
+            total += sum(process.cpu_times()[:4])
+    return total
+
+
+def judge_by_interpreters(submissions: Sequence[Submission], workers: int, time_limit: float) -> list[bool]:
+    """One `python -c` for each test, `workers` at a time.
 
     Outputs are compared as simply as can be, which favours this side.
     """
     jobs = [(index, test) for index, s in enumerate(submissions) for test in s.problem.hidden_tests]
     passed = [True] * len(submissions)
-    start = time.perf_counter()
     with ThreadPoolExecutor(workers) as threads:
         outcomes = threads.map(lambda job: _run(submissions[job[0]], job[1], time_limit), jobs)
         for (index, _), right in zip(jobs, outcomes, strict=True):
             passed[index] &= right
-    return passed, time.perf_counter() - start
+    return passed
 
 
 def _run(submission: Submission, test: TestCase, time_limit: float) -> bool:
@@ -70,19 +94,19 @@ LCB_DRIVER = """
 import contextlib, io, json, os, sys, time
 samples, generations, workers, time_limit = json.load(open(sys.argv[1]))
 from lcb_runner.evaluation.compute_code_generation_metrics import evaluate_generations
-start = time.perf_counter()
+start, before = time.perf_counter(), sum(os.times()[:4])
 with contextlib.redirect_stdout(sys.stderr):
     results, _ = evaluate_generations(samples, generations, False, workers, time_limit)
-seconds = time.perf_counter() - start
+seconds, processor = time.perf_counter() - start, sum(os.times()[:4]) - before
 passed = [bool(r[0]) and all(x is True or x == 1 for x in r[0]) for _, r in sorted(results.items())]
-json.dump([passed, seconds], open(sys.argv[2], "w"))
+json.dump([passed, seconds, processor], open(sys.argv[2], "w"))
 """
 
 
 def judge_by_lcb(
     submissions: Sequence[Submission], workers: int, time_limit: float, *, checkout: Path, python: Path
-) -> tuple[list[bool], float]:
-    """LiveCodeBench's checker from a checkout of its repository: the verdicts, and seconds without imports.
+) -> Judged:
+    """LiveCodeBench's checker from a checkout of its repository; its imports are not counted.
 
     It stops at a submission's first failing test.
     """
@@ -105,5 +129,4 @@ def judge_by_lcb(
             stderr=subprocess.DEVNULL,
             check=True,
         )
-        passed, seconds = json.loads(answered.read_text())
-    return passed, seconds
+        return Judged(*json.loads(answered.read_text()))
