@@ -42,6 +42,11 @@ def count(shown: NotebookPage, problems: int) -> None:
     expect(grid(shown)).to_have_attribute("aria-rowcount", str(problems + 1))
 
 
+def passage(shown: NotebookPage, text: str) -> Locator:
+    """The visible passage that holds a text, once it is there."""
+    return shown.panel.locator(".lcb-passages:visible pre").filter(has_text=text)
+
+
 def pictures(shown: NotebookPage, name: str, height: int = 1200) -> None:
     shown.panel.locator(".jp-WindowedPanel-outer").evaluate("panel => panel.scrollTo(0, 0)")
     for width in (900, 1280):
@@ -103,13 +108,13 @@ def test_shows_maths_samples_prompt_and_starter_and_copies(shown: NotebookPage) 
     assert shown.page.evaluate("() => navigator.clipboard.readText()").strip() == "1200 600 2 3 500"
     pictures(shown, "samples")
     shown.panel.get_by_role("button", name="Prompt", exact=True).click()
-    expect(shown.panel.locator(".lcb-passages:visible pre")).to_contain_text("# YOUR CODE HERE")
+    expect(passage(shown, "# YOUR CODE HERE")).to_be_visible()
     shown.panel.locator(".lcb-table tr[data-key=lk103]").click()
-    expect(shown.panel.locator(".lcb-passages:visible pre")).to_contain_text("class Solution")
+    expect(passage(shown, "class Solution")).to_be_visible()
     shown.theme("Dark")
     pictures(shown, "prompt")
     shown.panel.get_by_role("button", name="Starter code", exact=True).click()
-    expect(shown.panel.locator(".lcb-passages:visible pre")).to_contain_text("def nowPlaying")
+    expect(passage(shown, "def nowPlaying")).to_be_visible()
 
 
 def test_edits_like_an_editor(shown: NotebookPage) -> None:
