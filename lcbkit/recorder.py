@@ -46,7 +46,16 @@ class ShippedTeam:
         return f"{self.topology}{size}-{self.message_format}.jsonl"
 
 
-SHIPPED: tuple[ShippedTeam, ...] = (ShippedTeam(topology="single"),)
+# The two built-in problems and the first ones of the sample, as far as the answers reach.
+_FIRST = ("lkdemo1", "lkdemo2", "lka1_a", "lk101")
+_MANY = (*_FIRST, "lkc1_A", "lkc1_C", "lk102", "lk103", "lka2_a", "lka2_d", "lk104", "lkc2_A")
+
+SHIPPED = (
+    ShippedTeam(topology="single"),
+    ShippedTeam(topology="independent", team_size=2, only=_MANY),
+    ShippedTeam(topology="independent", team_size=4, only=_MANY),
+    ShippedTeam(topology="sequential", team_size=4, only=_FIRST),
+)
 """The teams that `recorded` can replay: every topology, and the sizes and formats that the notebooks show."""
 
 
