@@ -40,7 +40,7 @@ def test_an_agent_may_answer_after_its_last_tool_round(endpoint: ScriptedEndpoin
 def test_out_of_time_an_agent_keeps_its_draft(
     endpoint: ScriptedEndpoint, problem: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agents, "AGENT_SECONDS", 1.5)
+    monkeypatch.setattr(agents, "AGENT_SECONDS", 4.0)
     endpoint.replies(DRAFT, Reply("too late", delay=60))
     answer = single(endpoint).solve(problem)
     assert (answer.status, answer.stop_reason, answer.code) == ("ok", "timeout", DOUBLE)
@@ -51,7 +51,7 @@ def test_out_of_time_an_agent_keeps_its_draft(
 def test_out_of_the_rollouts_time_an_agent_stops(
     endpoint: ScriptedEndpoint, problem: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rollout, "ROLLOUT_SECONDS", 1.5)
+    monkeypatch.setattr(rollout, "ROLLOUT_SECONDS", 4.0)
     endpoint.replies(DRAFT, Reply("too late", delay=60))
     assert single(endpoint).solve(problem).stop_reason == "timeout"
 

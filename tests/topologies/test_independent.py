@@ -57,7 +57,7 @@ def test_a_replica_that_fails_abstains(endpoint: ScriptedEndpoint, problem: Prob
 def test_a_replica_that_hangs_abstains_and_the_others_vote(
     endpoint: ScriptedEndpoint, problem: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agents, "AGENT_SECONDS", 3.0)
+    monkeypatch.setattr(agents, "AGENT_SECONDS", 5.0)
     endpoint.script = lambda request: Reply(ANSWER, delay=60 if request.seed == 1 else 0)
     answer = independent(endpoint).solve(problem)
     assert (answer.code, answer.votes and answer.votes.sizes) == (DOUBLE, (3,))

@@ -194,3 +194,11 @@ async def test_one_team_works_on_many_problems_at_once(endpoint: ScriptedEndpoin
     team = single(endpoint)
     answers = await asyncio.gather(*(team.asolve(problem, sample=sample) for sample in range(10)))
     assert [answer.usage.prompt_tokens for answer in answers] == [1000 * sample for sample in range(10)]
+
+
+async def test_the_graph_streams_its_words_to_who_asks_for_them(endpoint: ScriptedEndpoint) -> None:
+    endpoint.replies("one\ntwo\n")
+    graph = single(endpoint, python_exec=False).graph
+    stream = graph.astream({"task": "Double."}, stream_mode="messages", subgraphs=True)
+    assert [piece.text async for _, (piece, _) in stream if piece.text] == ["one\n", "two\n"]
+    assert endpoint.requests[0].body["stream"] is True

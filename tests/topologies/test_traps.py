@@ -155,7 +155,7 @@ async def test_a_team_out_of_time_answers_with_what_it_has(
     endpoint: ScriptedEndpoint, problem: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The tester, the second round and a worker hang; coder, first round and manager had a program."""
-    monkeypatch.setattr(rollout, "ROLLOUT_SECONDS", 4.0)
+    monkeypatch.setattr(rollout, "ROLLOUT_SECONDS", 8.0)
     monkeypatch.setattr(agents, "AGENT_SECONDS", 60.0)
     line, debate = (team_of(endpoint, name) for name in ("sequential", "decentralized"))
     hub = team_of(endpoint, "centralized")
