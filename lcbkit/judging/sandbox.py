@@ -19,6 +19,7 @@ from html import escape
 from typing import Any
 
 from lcbkit.errors import SandboxError
+from lcbkit.html import table
 from lcbkit.judging.bubblewrap import find_programs
 from lcbkit.judging.landlock import SIGNALS
 from lcbkit.judging.launch import Confined, Confinement, WorkerBrokenError, start
@@ -51,9 +52,9 @@ class SandboxStatus:
     def _repr_html_(self) -> str:
         rows = [("holds", text) for text in self.holds]
         rows += [("does not hold", text) for text in self.does_not_hold]
-        body = "".join(f"<tr><td>{kind}</td><td>{escape(text)}</td></tr>" for kind, text in rows)
+        listing = table(("", ""), [(kind, escape(text)) for kind, text in rows])
         reason = f" ({escape(self.reason)})" if self.reason else ""
-        return f"<p>Sandbox: <b>{escape(self.tier)}</b>{reason}</p><table>{body}</table>"
+        return f"<p>Sandbox: <b>{escape(self.tier)}</b>{reason}</p>{listing}"
 
 
 def sandbox_status(setting: str | None = None) -> SandboxStatus:
