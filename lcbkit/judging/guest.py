@@ -1,8 +1,7 @@
-"""What happens inside a test's own process: the names a program finds, its run, and how it ends.
+"""What happens inside a test's own process: a program's run, and how it ends.
 
 `worker.py` loads this file by its path, before it forks, and calls it after the fork, so a program meets a
-warm interpreter that behaves as one started for it. Standard library only: of the project, the sandbox shows
-these two files.
+warm interpreter that behaves as one started for it. Standard library only.
 
 Where a judge and an interpreter could differ, the interpreter wins: non-daemon threads are awaited, exit
 handlers run, streams are flushed and a failed flush is exit status 120. Leaving by `os._exit` after a fork
@@ -16,66 +15,20 @@ import decimal
 import faulthandler
 import fractions
 import gc
-import importlib.util
 import json
 import os
 import random
 import re
-import site
 import sys
 import threading
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from itertools import islice
 from typing import Any, NoReturn
 
-__all__ = ["Program", "compile_program", "encode_value", "import_named", "prelude_names"]
+__all__ = ["Program", "compile_program", "encode_value"]
 
-# The import block that LiveCodeBench puts in front of every program (MIT, see THIRD_PARTY_NOTICES.md).
-PRELUDE = """\
-from string import *
-from re import *
-from datetime import *
-from collections import *
-from heapq import *
-from bisect import *
-from copy import *
-from math import *
-from random import *
-from statistics import *
-from itertools import *
-from functools import *
-from operator import *
-from io import *
-from sys import *
-from json import *
-from builtins import *
-from typing import *
-import string
-import re
-import datetime
-import collections
-import heapq
-import bisect
-import copy
-import math
-import random
-import statistics
-import itertools
-import functools
-import operator
-import io
-import sys
-import json
-"""
-# What many programs begin with. It is run before any fork, so that what it fills, such as the caches of
-# `typing`, need not be filled in each test.
-_WARMING = """\
-class Solution:
-    def solve(self, a: List[int], b: List[List[int]], c: str, d: Optional[int]) -> List[str]:
-        return a
-"""
 RECURSION_LIMIT = 50_000
 INT_DIGITS = 50_000
 
@@ -101,26 +54,11 @@ _DISABLED = (
 # fmt: on
 _DISABLED_IN = {"shutil": ("rmtree", "move", "chown"), "subprocess": ("Popen",)}
 _HIDDEN_MODULES = ("ipdb", "joblib", "resource", "psutil", "tkinter")
-_IMPORTED = re.compile(rb"^([ \t]*)(?:import|from)[ \t]+([\w.]+(?:[ \t]*,[ \t]*[\w.]+)*)", re.MULTILINE)
-# Modules of the standard library that do something to be seen when they are imported.
-_SEEN = ("antigravity", "idlelib", "this", "turtle", "turtledemo")
 
 _exit = os._exit  # programs may overwrite what they reach by name
 _write = os.write
 _dump = json.JSONEncoder(separators=(",", ":")).encode
 _load = json.JSONDecoder().decode
-
-
-def prelude_names() -> dict[str, Any]:
-    """The names that LiveCodeBench's import block defines, and `quit` and `exit` among the builtins."""
-    site.setquit()
-    site.setcopyright()
-    site.sethelper()
-    names: dict[str, Any] = {}
-    exec(compile(PRELUDE, "<prelude>", "exec"), names)
-    exec(_WARMING, dict(names))
-    names.pop("__builtins__", None)
-    return names
 
 
 def compile_program(source: bytes, path: str) -> types.CodeType | BaseException:
@@ -133,30 +71,6 @@ def compile_program(source: bytes, path: str) -> types.CodeType | BaseException:
         return compile(source, path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as error:
         return error.with_traceback(None)
-
-
-def import_named(source: bytes, folders: Iterable[str]) -> None:
-    """Import what a program names, so that its tests share the cost.
-
-    That is modules of the standard library, and those installed modules that it names at its top level. A
-    module that fails to import fails again, visibly, in the tests.
-    """
-    roots = tuple(os.path.join(folder, "") for folder in folders)
-    found = {
-        (bool(indent), name.strip().partition(b".")[0].decode("ascii"))
-        for indent, names in _IMPORTED.findall(source)
-        for name in names.split(b",")
-    }
-    for deep, module in sorted(found):
-        if module in sys.modules or module in _SEEN:
-            continue
-        with contextlib.suppress(Exception, SystemExit):
-            if module in sys.stdlib_module_names:
-                import_module(module)
-            elif not deep and module:
-                spec = importlib.util.find_spec(module)
-                if spec is not None and (spec.origin or "").startswith(roots):
-                    import_module(module)
 
 
 class Program:

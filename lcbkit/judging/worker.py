@@ -121,9 +121,10 @@ class Worker:
         self.calls = _load(config["folder"], "calls")
         self.guest = _load(config["folder"], "guest")
         self.kernel = _load(config["folder"], "kernel")
+        self.prelude = _load(config["folder"], "prelude")
         self.scratches = _load(config["folder"], "scratch")
         self.supervisor = _load(config["folder"], "supervisor")
-        self.names = self.guest.prelude_names()
+        self.names = self.prelude.prelude_names()
         # Filled once, before any fork: for each program it would copy the pages of all that it holds.
         self.module = types.ModuleType("__main__")
         self.module.__dict__.update(self.names)
@@ -303,7 +304,7 @@ class Submission:
         resource.setrlimit(resource.RLIMIT_AS, (self.job["memory_limit"] or soft, hard))
         code = guest.compile_program(self.source, self.scratch.program)
         if self.job.get("imports", True) and not isinstance(code, BaseException):
-            guest.import_named(self.source, self.worker.config["site"])
+            self.worker.prelude.import_named(self.source, self.worker.config["site"])
             if len(os.listdir("/proc/self/task") if sys.platform == "linux" else "1") > 1:
                 _exit(_TRY_WITHOUT_IMPORTS)  # a module has started threads, which a fork would not carry over
         names = self.worker.names if self.job["prelude"] else {}
