@@ -58,7 +58,7 @@ class Agent:
     ) -> None:
         self._role = role
         self._prompt = prompt
-        self._python_exec = python_exec
+        self.python_exec = python_exec
         # A round is two steps of the loop, model and tools; one more is the answer after the last round, and
         # the loop raises when it has used up its limit.
         self._config: Any = {"recursion_limit": 2 * max_tool_rounds + 2}
@@ -159,7 +159,7 @@ class Agent:
     def _explained(self, failure: Exception) -> str:
         """The failure in words, with the way out where a server refuses tools."""
         words = f"{type(failure).__name__}: {failure}"[:_ERROR_CHARS]
-        if self._python_exec and not is_infrastructure_error(failure) and "tool" in words.lower():
+        if self.python_exec and not is_infrastructure_error(failure) and "tool" in words.lower():
             words += (
                 " (if this endpoint cannot call tools, build the team with python_exec=False; on the command "
                 "line, --no-python-exec)"

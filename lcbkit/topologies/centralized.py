@@ -19,7 +19,7 @@ from lcbkit.topologies.answer import AgentRun, HandoffRecord, TeamAnswer
 from lcbkit.topologies.delegation import Job, says_stop
 from lcbkit.topologies.desk_work import Reply, deliver, next_messages, sort_calls, unread
 from lcbkit.topologies.messages import Desk
-from lcbkit.topologies.roles import Plan
+from lcbkit.topologies.roles import Plan, Role
 from lcbkit.topologies.rollout import Rollout, TeamState, node
 
 __all__ = ["build_graph"]
@@ -32,13 +32,15 @@ class HubState(TeamState, total=False):
     """A team's state and the manager's.
 
     `transcript` is the manager's conversation as plain values, `replies` what has come back for its calls and
-    lines, `jobs` those of its last message by their place in it. `turns` counts manager calls and worker
-    runs alike, `nudges` the reminders; `done` ends the work.
+    lines, `jobs` those of its last message by their place in it, `given` all of them with the program that
+    was the newest then. `turns` counts manager calls and worker runs alike, `nudges` the turns that led
+    nowhere; `done` ends the work.
     """
 
     transcript: list[dict[str, Any]]
     replies: Annotated[list[Reply], operator.add]
     jobs: list[tuple[int, Job]]
+    given: Annotated[list[tuple[Job, str | None]], operator.add]
     turns: Annotated[int, operator.add]
     nudges: int
     done: bool
@@ -50,11 +52,13 @@ def build_graph(
     """START -> manager -> the workers that it gave jobs to -> manager -> ... -> finish -> END."""
     lead, workers = plan.roles[0], plan.roles[1:]
     max_turns = plan.max_turns or 1
+    by_line = not agents[lead.name].python_exec
 
     async def manage(state: HubState) -> HubState:
         turn, used = len(_of_manager(state.get("answers", []))), state.get("turns", 0)
-        closing = used >= max_turns
-        messages = next_messages(plan, state, turn - 1, closing=closing)
+        nudges = state.get("nudges", 0)
+        closing = used >= max_turns or nudges > _MAX_NUDGES
+        messages = next_messages(plan, state, turn - 1, closing=closing, by_line=by_line)
         run = await agents[lead.name].run(
             messages,
             number=0,
@@ -63,13 +67,14 @@ def build_graph(
             offer_tools=not closing,
         )
         transcript = list(run.messages[1:])
-        jobs, refused = ([], []) if closing else sort_calls(run, lead.workers, turn, max_turns - used - 1)
-        busy = bool(jobs or refused or _ran_code(run))
-        nudges = state.get("nudges", 0)
+        program = _newest_program(plan, [*state.get("answers", []), run])
+        given = {(job.worker, job.instructions) for job, then in state.get("given", []) if then == program}
+        left = max_turns - used - 1
+        jobs, refused = ([], []) if closing else sort_calls(run, lead.workers, turn, left, given)
         done = closing or run.stop_reason in _BROKEN_OFF
-        if not done and not busy:
-            told = says_stop(run.text) and _newest_program(plan, [*state.get("answers", []), run])
-            done = bool(run.code or told) or nudges >= _MAX_NUDGES
+        if not done and not jobs and not _ran_code(run):
+            told = says_stop(run.text) and program
+            done = not refused and (bool(run.code or told) or nudges >= _MAX_NUDGES)
             nudges += not done
         new = unread(messages, state.get("transcript", []))
         kept = replace(run, messages=run.messages[1 + len(messages) - new :]) if turn else run
@@ -78,6 +83,7 @@ def build_graph(
             "transcript": transcript,
             "replies": refused,
             "jobs": [] if done else jobs,
+            "given": [] if done else [(job, program) for _, job in jobs],
             "turns": 1,
             "nudges": nudges,
             "done": done,
@@ -94,9 +100,13 @@ def build_graph(
             for place, job in state["jobs"]
         ] or lead.name
 
-    def worker(number: int, role: str) -> Runnable[Any, Any]:
+    def worker(number: int, role: Role) -> Runnable[Any, Any]:
+        last_words = plan.texts["program"] if by_line and role.programs else ""
+
         async def work(given: Mapping[str, Any]) -> HubState:
-            run, reply, handoffs = await deliver(desk, agents[role], given, number=number)
+            run, reply, handoffs = await deliver(
+                desk, agents[role.name], given, number=number, last_words=last_words
+            )
             return {"answers": [run], "replies": [reply], "handoffs": handoffs, "turns": 1}
 
         return node(work)
@@ -108,7 +118,7 @@ def build_graph(
     graph.add_node(lead.name, node(manage))
     graph.add_edge(START, lead.name)
     for number, role in enumerate(workers, start=1):
-        graph.add_node(role.name, worker(number, role.name))
+        graph.add_node(role.name, worker(number, role))
         graph.add_edge(role.name, lead.name)
     graph.add_node("finish", node(finish))
     graph.add_conditional_edges(lead.name, hand_out, [*lead.workers, lead.name, "finish"])

@@ -1,6 +1,6 @@
 """What passes over a manager's desk: its jobs sorted out, handed to workers, their reports handed back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +43,7 @@ class Reply:
 
 
 def sort_calls(
-    run: AgentRun, workers: Sequence[str], turn: int, places: int
+    run: AgentRun, workers: Sequence[str], turn: int, places: int, given: Collection[tuple[str, str]] = ()
 ) -> tuple[list[tuple[int, Job]], list[Reply]]:
     """The jobs that a manager's message gives, and replies to what in it cannot be done.
 
@@ -52,6 +52,7 @@ def sort_calls(
         workers: whom the team has.
         turn: of the manager.
         places: how many workers may still run.
+        given: worker and instructions of each job that was done on the newest program.
 
     Returns:
         Each job with its place in the message; the replies.
@@ -62,7 +63,8 @@ def sort_calls(
     jobs, refused = list[tuple[int, Job]](), list[Reply]()
     found = jobs_by_line(run.text) if by_line else jobs_by_call(calls)
     for place, job in enumerate(found):
-        reason = _reason_against(job, workers, full=len(jobs) >= places)
+        known = (job.worker, job.instructions) in given
+        reason = _reason_against(job, workers, known=known, full=len(jobs) >= places)
         if reason is None:
             jobs.append((place, job))
         else:
@@ -75,16 +77,21 @@ def sort_calls(
     return jobs, refused
 
 
-def _reason_against(job: Job, workers: Sequence[str], *, full: bool) -> str | None:
+def _reason_against(job: Job, workers: Sequence[str], *, known: bool, full: bool) -> str | None:
     if job.worker not in workers:
         return f"ERROR: there is no {job.worker}; the workers are {', '.join(workers)}"
     if not job.instructions:
         return f"ERROR: not done: the job for {job.worker} has no instructions"
+    if known:
+        return (
+            f"ERROR: not done: {job.worker} has done this very job, and reported. Give another job, or write "
+            "the final program"
+        )
     return "ERROR: not done: no turns are left for it" if full else None
 
 
 def next_messages(
-    plan: Plan, state: Mapping[str, Any], last_turn: int, *, closing: bool
+    plan: Plan, state: Mapping[str, Any], last_turn: int, *, closing: bool, by_line: bool
 ) -> list[BaseMessage]:
     """The manager's conversation as it goes on: the task, or the replies to its last message.
 
@@ -93,9 +100,11 @@ def next_messages(
         state: of the graph.
         last_turn: the manager's turn before this one, -1 before the first.
         closing: whether the manager must end now.
+        by_line: whether it gives jobs by lines. Models that cannot call tools are small as a rule: they copy
+            the placeholder that ends the task, unless something follows it that says what to write.
     """
     if last_turn < 0:
-        return [HumanMessage(state["task"])]
+        return [HumanMessage("\n\n".join([state["task"], *([plan.texts["opening"]] if by_line else [])]))]
     replies = sorted(
         (reply for reply in state.get("replies", []) if reply.turn == last_turn),
         key=lambda reply: reply.place,
@@ -128,7 +137,7 @@ def unread(messages: Sequence[BaseMessage], transcript: Sequence[Mapping[str, An
 
 
 async def deliver(
-    desk: Desk, agent: Agent, given: Mapping[str, Any], *, number: int
+    desk: Desk, agent: Agent, given: Mapping[str, Any], *, number: int, last_words: str = ""
 ) -> tuple[AgentRun, Reply, list[HandoffRecord]]:
     """Hand a job to a worker, let it work, and hand its report back.
 
@@ -137,6 +146,7 @@ async def deliver(
         agent: the worker.
         given: the task, the starter code, the newest program, the job, its place and the manager's turn.
         number: the worker's number in the team.
+        last_words: of what the worker reads.
     """
     job, turn, starter = given["job"], given["turn"], given["starter_code"]
     emit = get_stream_writer()
@@ -152,7 +162,7 @@ async def deliver(
     parts = [f"## Task\n\n{given['task'].strip()}"]
     if given["program"] is not None and given["program"] not in order:
         parts.append(f"## The newest program\n\n{fenced(given['program'], 'python')}")
-    message = "\n\n".join([*parts, "## Your job", order])
+    message = "\n\n".join([*parts, "## Your job", order, *([last_words] if last_words else [])])
     run = await agent.run([HumanMessage(message)], number=number, round=turn, starter_code=starter)
     text, told = desk.hand_over(
         own_words(run),

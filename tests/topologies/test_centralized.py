@@ -162,6 +162,40 @@ def test_a_turn_without_job_or_program_is_nudged_twice_and_no_more(
     assert manager.requests[1].last == team.plan.texts["nudge"]
 
 
+def test_a_job_is_not_done_twice_on_the_same_program(endpoint: ScriptedEndpoint, problem: Problem) -> None:
+    def script(request: Request) -> Reply | str:
+        if not is_manager(request):
+            return "report"
+        return Reply(tool_calls=[job("coder_worker", "again")]) if request.tools else ANSWER
+
+    endpoint.script = script
+    answer = centralized(endpoint).solve(problem)
+    assert answer.code == DOUBLE
+    managers = [request for request in endpoint.requests if is_manager(request)]
+    # One job, three refusals, and a last turn without tools.
+    assert len(managers) == 5
+    assert len(endpoint.requests) == 6
+    assert "has done this very job" in managers[2].last
+
+
+def test_a_job_may_be_done_again_on_a_new_program(endpoint: ScriptedEndpoint, problem: Problem) -> None:
+    jobs = ["write", "test", "write anew", "test"]
+
+    def script(request: Request) -> Reply | str:
+        if not is_manager(request):
+            if "write" in request.last.rpartition("## Your job")[2]:
+                return f"```python\nprint({request.index})\n```"
+            return "it failed"
+        if not jobs:
+            return ANSWER
+        words = jobs.pop(0)
+        return Reply(tool_calls=[job("tester_worker" if words == "test" else "coder_worker", words)])
+
+    endpoint.script = script
+    assert centralized(endpoint).solve(problem).code == DOUBLE
+    assert not [request for request in endpoint.requests if "this very job" in request.text]
+
+
 @pytest.mark.parametrize(("size", "cap"), [(2, 13), (4, 26), (8, 26), (10, 26)])
 def test_at_the_cap_the_manager_must_answer_without_tools(
     endpoint: ScriptedEndpoint, problem: Problem, size: int, cap: int
@@ -169,7 +203,7 @@ def test_at_the_cap_the_manager_must_answer_without_tools(
     def script(request: Request) -> Reply | str:
         if not is_manager(request):
             return "report"
-        return Reply(tool_calls=[job("coder_worker", "again")]) if request.tools else ANSWER
+        return Reply(tool_calls=[job("coder_worker", f"try {request.index}")]) if request.tools else ANSWER
 
     endpoint.script = script
     team = centralized(endpoint, team_size=size)
