@@ -195,7 +195,7 @@ def test_a_tool_call_that_is_no_json_replays(endpoint: ScriptedEndpoint, file: P
     assert isinstance(live, AIMessage)
     assert isinstance(again, AIMessage)
     assert again.invalid_tool_calls == live.invalid_tool_calls
-    assert again.invalid_tool_calls[0]["args"] == "{broken"
+    assert str(again.invalid_tool_calls[0]["args"]).endswith("{broken")
 
 
 def test_replay_works_in_any_event_loop_and_many_at_once(endpoint: ScriptedEndpoint, file: Path) -> None:

@@ -174,6 +174,7 @@ class LiveProgress:
         self._letters: list[str] = []
         self._place: dict[Any, int] = {}
         self._stopping = threading.Event()
+        self._late: threading.Timer | None = None
         self._end = lambda: None
 
     def _begin(self, event: RunStarted) -> None:
@@ -234,12 +235,21 @@ class LiveProgress:
             self._handle = display(self, display_id=True)  # type: ignore[no-untyped-call]  # IPython's
 
     def _show(self, *, at_once: bool = False) -> None:
-        now = time.monotonic()
-        if not at_once and now - self._shown < _EVERY_SECONDS:
+        wait = 0.0 if at_once else self._shown + _EVERY_SECONDS - time.monotonic()
+        if wait > 0:  # the last of several quick events must not be the one that nobody sees
+            if self._late is None:
+                self._late = threading.Timer(wait, self._show_late)
+                self._late.daemon = True
+                self._late.start()
             return
-        self._shown = now
+        self._shown = time.monotonic()
         with unattached(), self.view.hold_sync():
             self.view.state, self.view.letters = self.state, "".join(self._letters)
+
+    def _show_late(self) -> None:
+        self._late = None
+        if self._open:
+            self._show(at_once=True)
 
     def _leave(self) -> None:
         """Put a page in the widget's place that stays in the file: widgets do not."""

@@ -141,7 +141,7 @@ def test_turns_are_counted_alike_in_every_format_however_often_a_worker_asks_its
         return "A report." if tried == 3 else Reply(tool_calls=[tool_call("python_exec", code=1)])
 
     def manage(request: Request) -> Reply | str:
-        return Reply(tool_calls=[job("coder_worker", "Go on.")]) if request.tools else ANSWER
+        return Reply(tool_calls=[job("coder_worker", f"Go on {request.index}.")]) if request.tools else ANSWER
 
     endpoint.script = lambda r: manage(r) if role_of(r, team) == "manager" else work(r)
     answer = team.solve(problem)

@@ -13,6 +13,7 @@ from lcbkit.results import load_run
 from lcbkit.topologies.team import build_team
 from lcbkit.widgets import live_progress
 from lcbkit.widgets.progress import LiveProgress
+from tests.live_kernel import wait_until
 
 
 class Watched(LiveProgress):
@@ -111,7 +112,7 @@ def test_an_error_ends_the_view_as_failed(go: Any, endpoint: ScriptedEndpoint) -
 
     class Failing(Watched):
         def __call__(self, event: Any) -> str | None:
-            if self.view.letters.strip():
+            if self.state["done"]:
                 raise ValueError("<b>broken</b>")
             return super().__call__(event)
 
@@ -155,3 +156,14 @@ def test_events_of_other_work_show_their_counts_and_words() -> None:
     assert "candidate 3 scores 0.5" in progress._repr_html_()
     progress.stop()
     assert progress(Step()) == "stop"
+
+
+def test_the_last_of_several_quick_events_is_shown_too(go: Any, endpoint: ScriptedEndpoint) -> None:
+    endpoint.script = lambda _: RIGHT
+    events: list[Any] = []
+    go(3, lambda event: events.append(event))
+    progress = LiveProgress()
+    for event in events[:-1]:  # the end does not come yet
+        progress(event)
+    assert wait_until(lambda: progress.view.letters == "PPP")
+    assert progress.view.state["done"] == 3
