@@ -56,7 +56,7 @@ SHIPPED = (
     ShippedTeam(topology="independent", team_size=4, only=_MANY),
     ShippedTeam(topology="sequential", team_size=4, only=_FIRST),
 )
-"""The teams that `recorded` can replay: every topology, and the sizes and formats that the notebooks show."""
+"""The teams that `recorded` can replay, and the problems that it can replay them on."""
 
 
 def record_shipped(
