@@ -35,7 +35,17 @@ WORKERS_OF_A_FOLDER = {
     "scoring": {"overview"},
     "topologies": {"agents", "calls", "desk_work", "events", "messages", "rollout", "team", "turns", "vote"}
     | {"single", "independent", "sequential", "centralized", "decentralized"},
-    "optimizers": {"interface", "methods", "evaluations", "rollouts", "job", "phases", "aggregation", "grid"}
+    "optimizers": {
+        "interface",
+        "ledger",
+        "methods",
+        "evaluations",
+        "rollouts",
+        "job",
+        "phases",
+        "aggregation",
+        "grid",
+    }
     | {"toy", "run", "search", "reflection", "wiring", "progress"}
     | {"identity", "gepa", "mamut_gepa", "mipro", "mapro", "maspo", "hivemind", "maspob", "tavo", "texts"},
 }
