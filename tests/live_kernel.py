@@ -14,7 +14,10 @@ __all__ = ["Kernel", "named", "running_kernel", "wait_until"]
 
 
 class Kernel:
-    """A kernel with one client."""
+    """A kernel with one client.
+
+    No cell stops the next one: after an error a kernel refuses, for a moment, whatever reaches it.
+    """
 
     def __init__(self, manager: KernelManager, client: BlockingKernelClient) -> None:
         self.manager, self.client = manager, client
@@ -22,12 +25,14 @@ class Kernel:
     def run(self, code: str, *, seconds: float = 120) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """The reply to a cell, and what the cell put out."""
         outputs: list[dict[str, Any]] = []
-        reply = self.client.execute_interactive(code, timeout=seconds, output_hook=outputs.append)
+        reply = self.client.execute_interactive(
+            code, timeout=seconds, output_hook=outputs.append, stop_on_error=False
+        )
         return reply["content"], outputs
 
     def start(self, code: str) -> str:
         """Begin a cell; gives what `end` takes."""
-        return str(self.client.execute(code))
+        return str(self.client.execute(code, stop_on_error=False))
 
     def end(self, message: str, *, seconds: float = 60) -> dict[str, Any]:
         """Wait for a begun cell's reply."""

@@ -5,7 +5,7 @@ import pytest
 
 from lcbkit.dataset import load_problems
 from tests.conftest import ROOT
-from tests.live_kernel import Kernel, running_kernel
+from tests.live_kernel import Kernel, running_kernel, wait_until
 
 RIGHT = "a, b, x, y, c = map(int, input().split())\nprint(max(0, a * x + b * y - c))\n"
 
@@ -101,8 +101,9 @@ def test_the_default_source_is_the_environments(kernel: Kernel) -> None:
 
 
 def test_an_interrupted_cell_says_so_and_the_kernel_goes_on(kernel: Kernel) -> None:
+    before = len(kernel.children())
     message = kernel.start("%%judge lka1_a --time-limit 600\nwhile True: pass")
-    kernel.client.get_iopub_msg(timeout=60)  # it has begun
+    assert wait_until(lambda: len(kernel.children()) > before), "the program runs"
     kernel.manager.interrupt_kernel()
     assert kernel.end(message)["status"] == "error"
     _, outputs = kernel.run(f"%%judge lka1_a\n{RIGHT}")

@@ -1,5 +1,7 @@
 """The bench: one program at a time, seen while it is judged, stopped at once."""
 
+import threading
+
 import pytest
 
 import lcbkit
@@ -47,3 +49,26 @@ def test_what_the_judge_cannot_do_is_told_as_an_error(problem: Problem) -> None:
     bench.close()
     assert isinstance(job.error, ValueError)
     assert not job.running
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_an_interrupt_while_a_program_is_being_begun_leaves_nothing_and_the_next_one_is_judged(
+    problem: Problem, monkeypatch: pytest.MonkeyPatch, begun: bool
+) -> None:
+    bench = Bench(lambda _: None)
+
+    def start(thread: threading.Thread) -> None:
+        monkeypatch.undo()
+        if begun:
+            thread.start()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(KeyboardInterrupt):
+        bench.start(Order(code="while True: pass", problem=problem, time_limit=600))
+    bench.stop()
+    assert not bench.busy
+    second = bench.start(Order(code=DOUBLE, problem=problem))
+    second.wait()
+    bench.close()
+    assert second.report.passed

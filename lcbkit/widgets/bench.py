@@ -85,22 +85,28 @@ class Bench:
     def start(self, order: Order) -> Job:
         """Begin, after stopping what still runs."""
         self.stop()
-        if self.job is not None:
-            self.job.wait()
+        job = Job(order)
+        thread = threading.Thread(target=self._work, args=(job,), name="lcbkit-bench", daemon=True)
         with self._lock:
-            self._pool = self._pool or Pool()
-            self.job = Job(order)
-            threading.Thread(
-                target=self._work, args=(self.job, self._pool), name="lcbkit-bench", daemon=True
-            ).start()
-            return self.job
+            self.job = job
+            try:
+                thread.start()
+            except BaseException:  # an interrupt, before or after it began
+                job.stopped = True
+                if thread.ident is None:
+                    job.end(self._tell)
+                raise
+        return job
 
     def stop(self) -> None:
         """Stop what runs; its workers are gone when this returns."""
         with self._lock:
-            if self.job is not None and self.job.running:
-                self.job.stopped = True
+            job = self.job
+            if job is not None and job.running:
+                job.stopped = True
                 self._end_pool()
+        if job is not None:
+            job.wait()  # a worker that was just being started is only gone when the job has ended
 
     def close(self) -> None:
         """Stop, and let the idle workers go too."""
@@ -113,9 +119,13 @@ class Bench:
             self._pool.close()
             self._pool = None
 
-    def _work(self, job: Job, pool: Pool) -> None:
+    def _work(self, job: Job) -> None:
         try:
-            self._judge(job, pool)
+            with self._lock:  # the pool is made here, where no interrupt can leave it half made
+                pool = None if job.stopped else self._pool or Pool()
+                self._pool = pool or self._pool
+            if pool is not None:
+                self._judge(job, pool)
         except SandboxError as error:
             if not job.stopped:
                 job.error = error

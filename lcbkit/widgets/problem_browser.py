@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from lcbkit.errors import BadValueError
+from lcbkit.errors import BadValueError, LcbkitError
 from lcbkit.html import badge, table
 from lcbkit.judging.pool import Tests
 from lcbkit.judging.report import Report, Verdict
@@ -196,10 +196,12 @@ class ProblemBrowser:
         """
         if code is not None:
             self.code = code
-        job = self._start(tests, stop_on_failure)
         try:
+            job = self._start(tests, stop_on_failure)
             job.wait()
-        except BaseException:
+        except LcbkitError:
+            raise
+        except BaseException:  # an interrupt, wherever it came
             self.stop()
             raise
         if job.error is not None:
