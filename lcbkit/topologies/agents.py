@@ -39,8 +39,8 @@ class Agent:
         model: what it asks.
         python_exec: whether it has the tool.
         max_tool_rounds: how often it may go to its tools and back before it must have answered.
-        delegates: tools that give jobs to workers. An agent that has some works one turn a run: one model
-            call, whose calls to these are left to the caller.
+        delegates: tools that give jobs to workers. An agent that is given them, even none, works one turn a
+            run: one model call, whose calls to these are left to the caller.
 
     Raises:
         NotImplementedError: if it has the tool and the model cannot call tools.
@@ -54,7 +54,7 @@ class Agent:
         model: BaseChatModel,
         python_exec: bool,
         max_tool_rounds: int,
-        delegates: Sequence[Mapping[str, Any]] = (),
+        delegates: Sequence[Mapping[str, Any]] | None = None,
     ) -> None:
         self._role = role
         self._prompt = prompt
@@ -66,7 +66,7 @@ class Agent:
         if tools:
             model.bind_tools(tools)  # a model that cannot says so now, not on the first problem
         self._loop: CompiledStateGraph[Any, Work, Any, Any]
-        if delegates:
+        if delegates is not None:
             self._loop = turn_loop(model, prompt, delegates)
         else:
             self._loop = create_agent(

@@ -220,14 +220,19 @@ class TeamAnswer:
 
     @property
     def stop_reason(self) -> str:
-        """How the agent that answers for the team ended: the vote's winner, else the last one."""
-        return self._speaker.stop_reason
+        """How the agent that answers for the team ended: the vote's winner, else the last one.
+
+        `masked` if the team has no agent that acts.
+        """
+        return self._speaker.stop_reason if self._speaker else "masked"
 
     @property
     def error(self) -> str | None:
         """What failed in the agent that answers for the team; without a program, the first failure of any."""
         failures = [run.error for run in self.trajectory if run.error]
-        return failures[0] if failures and self.code is None else self._speaker.error
+        if failures and self.code is None:
+            return failures[0]
+        return self._speaker.error if self._speaker else None
 
     @property
     def winner(self) -> int | None:
@@ -235,9 +240,10 @@ class TeamAnswer:
         return self.votes.winner if self.votes else None
 
     @property
-    def _speaker(self) -> AgentRun:
+    def _speaker(self) -> AgentRun | None:
+        """The agent that answers; none in a team whose players are all masked."""
         runs = [run for run in self.trajectory if self.winner in (None, run.agent)]
-        return runs[-1]
+        return runs[-1] if runs else None
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as plain JSON values."""

@@ -50,7 +50,7 @@ def build_graph(
     plan: Plan, agents: Mapping[str, Agent], desk: Desk
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """START -> manager -> the workers that it gave jobs to -> manager -> ... -> finish -> END."""
-    lead, workers = plan.roles[0], plan.roles[1:]
+    (_, lead), *workers = plan.active
     max_turns = plan.max_turns or 1
     by_line = not agents[lead.name].python_exec
 
@@ -70,7 +70,7 @@ def build_graph(
         program = _newest_program(plan, [*state.get("answers", []), run])
         given = {(job.worker, job.instructions) for job, then in state.get("given", []) if then == program}
         left = max_turns - used - 1
-        jobs, refused = ([], []) if closing else sort_calls(run, lead.workers, turn, left, given)
+        jobs, refused = ([], []) if closing else sort_calls(run, plan.workers, turn, left, given)
         done = closing or run.stop_reason in _BROKEN_OFF
         if not done and not jobs and not _ran_code(run):
             told = says_stop(run.text) and program
@@ -117,11 +117,11 @@ def build_graph(
     graph = StateGraph(HubState, context_schema=Rollout)
     graph.add_node(lead.name, node(manage))
     graph.add_edge(START, lead.name)
-    for number, role in enumerate(workers, start=1):
+    for number, role in workers:
         graph.add_node(role.name, worker(number, role))
         graph.add_edge(role.name, lead.name)
     graph.add_node("finish", node(finish))
-    graph.add_conditional_edges(lead.name, hand_out, [*lead.workers, lead.name, "finish"])
+    graph.add_conditional_edges(lead.name, hand_out, [*plan.workers, lead.name, "finish"])
     graph.add_edge("finish", END)
     return graph.compile(name=plan.topology).with_config(recursion_limit=4 * max_turns)
 

@@ -25,6 +25,11 @@ from lcbkit.topologies.vote import count_votes
 __all__ = ["build_graph"]
 
 _ADVICE = "Weigh this answer against your own."
+_NOBODY_ELSE = (
+    "No other peer works on this task. Look at your own answer again: for a case that it does not handle, "
+    "and for a limit that it is too slow for. Change your program only for such a reason. Then write your "
+    "whole program again in one block, changed or not."
+)
 
 
 class DebateState(TeamState, total=False):
@@ -38,7 +43,7 @@ def build_graph(
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """START -> every peer at once -> gather -> every peer again | vote -> END."""
     rounds = plan.rounds or 1
-    names = [f"peer_{number}" for number in range(len(plan.roles))]
+    names = [f"peer_{number}" for number, _ in plan.active]
 
     def peer(number: int, role: str) -> Runnable[Any, Any]:
         async def answer(state: DebateState) -> DebateState:
@@ -66,10 +71,10 @@ def build_graph(
 
     async def vote(state: DebateState) -> DebateState:
         runs = sorted(state["answers"], key=lambda run: (run.round, run.agent))
-        programs = [_program(runs, number) for number in range(len(names))]
+        programs = [_program(runs, number) for number in range(len(plan.roles))]
         votes = count_votes(programs)
         get_stream_writer()(Voted(votes=votes))
-        speaker = votes.winner or 0
+        speaker = plan.active[0][0] if votes.winner is None else votes.winner
         answer = TeamAnswer.of(
             code=programs[speaker],
             raw=[run for run in runs if run.agent == speaker][-1].text,
@@ -81,7 +86,7 @@ def build_graph(
         return {"result": answer}
 
     graph = StateGraph(DebateState, context_schema=Rollout)
-    for number, (name, role) in enumerate(zip(names, plan.roles, strict=True)):
+    for name, (number, role) in zip(names, plan.active, strict=True):
         graph.add_node(name, peer(number, role.name))
         graph.add_edge(START, name)
     graph.add_node("gather", node(gather))
@@ -112,11 +117,12 @@ def _continued(
     emit = get_stream_writer()
     for _, record in handed:
         emit(Handoff(record=record))
+    opening = "The other peers work on the same task and have answered as follows."
     text = "\n\n".join(
         [
-            f"You are peer_{number}. The other peers work on the same task and have answered as follows.",
+            f"You are peer_{number}. {opening if handed else _NOBODY_ELSE}",
             *(text for text, _ in handed),
-            plan.texts["revise"],
+            *([plan.texts["revise"]] if handed else []),
             f"The task again:\n\n{state['task'].strip()}",
         ]
     )
@@ -129,10 +135,10 @@ def _of_round(state: DebateState, round: int) -> list[AgentRun]:
 
 
 def _program(runs: Sequence[AgentRun], number: int) -> str | None:
-    """A peer's newest program; none if the endpoint broke off its last answer."""
+    """A peer's newest program; none if the endpoint broke off its last answer, or if it does not act."""
     own = [run for run in runs if run.agent == number]
-    programs = (run.submission for run in reversed(own))
-    return None if own[-1].infra else next((code for code in programs if code is not None), None)
+    programs = (run.submission for run in reversed(own) if not own[-1].infra)
+    return next((code for code in programs if code is not None), None)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,10 @@ that the worker needs to know:
 DELEGATE <worker>: <job>
 The lines below it, up to the next such line, belong to the job. Several such lines give several jobs."""
 
+_ALONE = f"""## Your workers
+There are none this time: no job can be given. Solve the task alone, by the rules above. Only one thing
+follows the program of your final reply: the word {STOP_WORD}, alone on a line."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
@@ -78,10 +82,12 @@ def manager_note(workers: Sequence[str], texts: Mapping[str, str], *, by_line: b
     """What a manager's system prompt says about its workers.
 
     Args:
-        workers: their names.
+        workers: their names; none if all of them are masked.
         texts: what each is good for, by its name.
         by_line: whether jobs are given by lines rather than by tool calls.
     """
+    if not workers:
+        return _ALONE
     listed = "\n".join(f"- {worker}: {texts[worker]}" for worker in workers)
     return f"""## Your workers
 {listed}

@@ -79,7 +79,7 @@ def sort_calls(
 
 def _reason_against(job: Job, workers: Sequence[str], *, known: bool, full: bool) -> str | None:
     if job.worker not in workers:
-        return f"ERROR: there is no {job.worker}; the workers are {', '.join(workers)}"
+        return f"ERROR: there is no {job.worker}; the workers are {', '.join(workers) or 'none'}"
     if not job.instructions:
         return f"ERROR: not done: the job for {job.worker} has no instructions"
     if known:
@@ -104,7 +104,8 @@ def next_messages(
             the placeholder that ends the task, unless something follows it that says what to write.
     """
     if last_turn < 0:
-        return [HumanMessage("\n\n".join([state["task"], *([plan.texts["opening"]] if by_line else [])]))]
+        opening = [plan.texts["opening"]] if by_line and plan.texts["opening"] else []
+        return [HumanMessage("\n\n".join([state["task"], *opening]))]
     replies = sorted(
         (reply for reply in state.get("replies", []) if reply.turn == last_turn),
         key=lambda reply: reply.place,

@@ -39,9 +39,10 @@ def build_graph(
 
     async def vote(state: TeamState) -> TeamState:
         runs = sorted(state["answers"], key=lambda run: run.agent)
-        votes = count_votes([run.submission for run in runs])
+        programs = {run.agent: run.submission for run in runs}
+        votes = count_votes([programs.get(number) for number in range(len(plan.roles))])
         get_stream_writer()(Voted(votes=votes))
-        speaker = runs[votes.winner or 0]
+        speaker = next((run for run in runs if run.agent == votes.winner), runs[0])
         answer = TeamAnswer.of(
             code=speaker.submission,
             raw=speaker.text,
@@ -52,8 +53,8 @@ def build_graph(
         return {"result": answer}
 
     graph = StateGraph(TeamState, context_schema=Rollout)
-    names = [f"{role.name}_{number}" for number, role in enumerate(plan.roles)]
-    for number, (name, role) in enumerate(zip(names, plan.roles, strict=True)):
+    names = [f"{role.name}_{number}" for number, role in plan.active]
+    for name, (number, role) in zip(names, plan.active, strict=True):
         graph.add_node(name, coder(number, role.name))
         graph.add_edge(START, name)
     graph.add_node("vote", node(vote))

@@ -1,15 +1,15 @@
 """Who works in a team: roles, tool budgets and prompts, read from the files beside this one."""
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from lcbkit.errors import BadValueError
 
-__all__ = ["SIZES", "Plan", "Role", "plan_team", "role_prompts"]
+__all__ = ["SIZES", "Plan", "Role", "mask_players", "plan_team", "role_prompts"]
 
 SIZES = (2, 4, 8, 10)
 """How many agents a team may have."""
@@ -51,6 +51,7 @@ class Plan:
         rounds: of a debate; None without one.
         max_turns: how many turns a manager and its workers have together; None without a manager.
         texts: fixed sentences that agents read beside their prompts and the task, by their names.
+        masked: the players that do not act.
     """
 
     topology: str
@@ -60,6 +61,7 @@ class Plan:
     rounds: int | None = None
     max_turns: int | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
+    masked: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if self.max_tool_rounds < 1 or not self.roles:
@@ -68,6 +70,31 @@ class Plan:
             raise ValueError(f"{self.topology}: {len(self.roles)} roles for a team of {self.size}")
         if not any(role.answers for role in self.roles):
             raise ValueError(f"{self.topology}: no role answers for the team")
+
+    @property
+    def players(self) -> dict[str, int]:
+        """The agents that the team can be tried without, by the name of each with its number.
+
+        An agent that shares its role with others is `role::number`. A manager is no player: without it there
+        is no team; nor is an agent that works alone.
+        """
+        if self.size is None:
+            return {}
+        names = [role.name for role in self.roles]
+        if len(set(names)) < len(names):
+            return {f"{name}::{number}": number for number, name in enumerate(names)}
+        return {role.name: number for number, role in enumerate(self.roles) if not role.workers}
+
+    @property
+    def active(self) -> list[tuple[int, Role]]:
+        """The agents that act, by their numbers; masking leaves a number to its agent."""
+        out = {self.players[name] for name in self.masked}
+        return [(number, role) for number, role in enumerate(self.roles) if number not in out]
+
+    @property
+    def workers(self) -> tuple[str, ...]:
+        """The workers to whom a manager can give jobs; masked ones are none."""
+        return tuple(name for name in self.roles[0].workers if name not in self.masked)
 
 
 def plan_team(topology: str, size: int | None, rounds: int | None = None) -> Plan:
@@ -100,6 +127,33 @@ def plan_team(topology: str, size: int | None, rounds: int | None = None) -> Pla
         max_turns=entry["max_turns"][str(size)] if "max_turns" in entry else None,
         texts={name: text.strip() for name, text in entry.get("texts", {}).items()},
     )
+
+
+def mask_players(plan: Plan, players: Collection[str]) -> Plan:
+    """The plan with some players who do not act, instead of those that did not before.
+
+    Raises:
+        BadValueError: if the team has no such player.
+    """
+    for name in sorted(players):
+        if name not in plan.players:
+            there = ", ".join(plan.players) or "none"
+            raise BadValueError(f"the {plan.topology} team has no player {name!r}; it has: {there}")
+    masked = replace(plan, masked=frozenset(players))
+    return replace(masked, texts={**plan.texts, **_texts_without(masked)})
+
+
+def _texts_without(plan: Plan) -> dict[str, str]:
+    """What a manager reads otherwise when the worker that a sentence names, or every worker, is masked."""
+    if not plan.roles[0].workers:
+        return {}
+    if not plan.workers:
+        nudge = "Your reply held no program. Write the final program in one fenced python block."
+        return {"opening": "", "nudge": nudge}
+    begin, named, _ = plan.texts["opening"].partition("coder_worker")
+    if named in plan.workers:
+        return {}
+    return {"opening": f"{begin}{plan.workers[0]}: <what it must do, and what to mind>"}
 
 
 def _roles(entry: Mapping[str, Any], size: int | None) -> tuple[Role, ...]:

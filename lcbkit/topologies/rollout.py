@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, TypedDict
 
 from langchain_core.runnables import Runnable, RunnableLambda
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import get_runtime
 
 from lcbkit.topologies.answer import AgentRun, HandoffRecord, TeamAnswer
 from lcbkit.topologies.pace import Deadline
 from lcbkit.waiting import run_sync
 
-__all__ = ["ROLLOUT_SECONDS", "Rollout", "TeamState", "current_rollout", "node"]
+__all__ = ["ROLLOUT_SECONDS", "Rollout", "TeamState", "abstaining", "current_rollout", "node"]
 
 ROLLOUT_SECONDS = 1_800.0
 """How long a team may work on one problem."""
@@ -64,3 +66,16 @@ def node(work: Callable[[Any], Awaitable[Any]]) -> Runnable[Any, Any]:
         return run_sync(lambda: asynchronously(state))
 
     return RunnableLambda(synchronously, afunc=asynchronously)
+
+
+def abstaining(topology: str) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """The graph of a team in which nobody acts: it gives an answer without a program, and asks no model."""
+
+    async def abstain(_state: TeamState) -> TeamState:
+        return {"result": TeamAnswer.of(code=None, raw="", trajectory=[])}
+
+    graph = StateGraph(TeamState, context_schema=Rollout)
+    graph.add_node("abstain", node(abstain))
+    graph.add_edge(START, "abstain")
+    graph.add_edge("abstain", END)
+    return graph.compile(name=topology)

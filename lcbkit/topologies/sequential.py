@@ -37,7 +37,7 @@ def build_graph(
             text = _message(plan.texts[role], state["task"], notes, role)
             run = await agents[role].run([HumanMessage(text)], number=number, starter_code=starter)
             update: TeamState = {"answers": [run], "handoffs": handoffs}
-            if number == len(plan.roles) - 1:
+            if number == plan.active[-1][0]:
                 read = [*state.get("handoffs", []), *handoffs]
                 update["result"] = _answer(plan, desk, [*before, run], read)
             return update
@@ -46,7 +46,7 @@ def build_graph(
 
     graph = StateGraph(TeamState, context_schema=Rollout)
     last = START
-    for number, role in enumerate(plan.roles):
+    for number, role in plan.active:
         graph.add_node(role.name, stage(number, role.name))
         graph.add_edge(last, role.name)
         last = role.name

@@ -19,7 +19,7 @@ from lcbkit.topologies.contract import CONTRACT_VERSION, as_sent
 from lcbkit.topologies.delegation import manager_note
 from lcbkit.topologies.events import Event, Judged, RolloutFinished, RolloutStarted
 from lcbkit.topologies.messages import MESSAGE_FORMATS, Desk, reporting_contract
-from lcbkit.topologies.roles import Plan, plan_team, role_prompts
+from lcbkit.topologies.roles import Plan, mask_players, plan_team, role_prompts
 from lcbkit.waiting import run_sync, waking
 
 if TYPE_CHECKING:
@@ -67,6 +67,13 @@ def build_team(
     if python_exec is None:
         python_exec = holds_python_exec(chat_model) is not False
     note_python_exec(chat_model, python_exec)
+    return _assembled(plan, texts, chat_model, message_format=message_format, python_exec=python_exec)
+
+
+def _assembled(
+    plan: Plan, texts: Mapping[str, str], model: "BaseChatModel", *, message_format: str, python_exec: bool
+) -> "Team":
+    """The team of a plan whose parts have been checked."""
     sent = {
         role.name: as_sent(
             texts[role.name],
@@ -74,7 +81,7 @@ def build_team(
             python_exec=python_exec and role.python_exec,
             notes=[
                 reporting_contract(message_format),
-                manager_note(role.workers, plan.texts, by_line=not python_exec) if role.workers else "",
+                manager_note(plan.workers, plan.texts, by_line=not python_exec) if role.workers else "",
             ],
         )
         for role in plan.roles
@@ -82,11 +89,11 @@ def build_team(
     return Team(
         plan=plan,
         message_format=message_format,
-        model=chat_model,
-        prompts=MappingProxyType(texts),
+        model=model,
+        prompts=MappingProxyType(dict(texts)),
         sent_prompts=MappingProxyType(sent),
         python_exec=python_exec,
-        graph=_wired(plan, sent, chat_model, python_exec, message_format),
+        graph=_wired(plan, sent, model, python_exec, message_format),
     )
 
 
@@ -122,6 +129,38 @@ class Team:
     def team_size(self) -> int | None:
         """How many agents; None for the single team."""
         return self.plan.size
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """Whom `without` can leave out: stages, workers, or replicas as `role::number`."""
+        return tuple(self.plan.players)
+
+    @property
+    def masked(self) -> frozenset[str]:
+        """The players that do not act."""
+        return self.plan.masked
+
+    def without(self, *players: str) -> "Team":
+        """This team with some players masked, to see what each contributes.
+
+        A masked stage is skipped, and if it was the last one, the stage before it answers for the team; of
+        replicas and peers the others vote, under their own numbers; a masked worker can be given no job.
+        Where everybody is masked, the team abstains without a model call, but for a manager, which works
+        alone.
+
+        Args:
+            players: who does not act; those that this team leaves out already act again unless named.
+
+        Raises:
+            BadValueError: if the team has no such player.
+        """
+        return _assembled(
+            mask_players(self.plan, players),
+            self.prompts,
+            self.model,
+            message_format=self.message_format,
+            python_exec=self.python_exec,
+        )
 
     def solve(
         self, problem: Problem, *, seed: int = 0, sample: int = 0, gate: asyncio.Semaphore | None = None
@@ -203,6 +242,7 @@ class Team:
             "sampling": dict(sampling(self.model)),
             "contract_version": CONTRACT_VERSION,
             "prompts_sha256": hashlib.sha256(prompts.encode()).hexdigest(),
+            **({"masked": sorted(self.masked)} if self.masked else {}),
         }
 
     def show(self) -> "Diagram":
@@ -212,6 +252,7 @@ class Team:
     def __repr__(self) -> str:
         size = "" if self.team_size is None else f", team_size={self.team_size}"
         size += "" if self.plan.rounds is None else f", rounds={self.plan.rounds}"
+        size += f", without {', '.join(sorted(self.masked))}" if self.masked else ""
         return (
             f"Team({self.topology!r}{size}, message_format={self.message_format!r}, "
             f"model={model_name(self.model)!r}, python_exec={self.python_exec})"
@@ -245,8 +286,11 @@ def _wired(
 ) -> "CompiledStateGraph[Any, Any, Any, Any]":
     """The graph of a plan; LangGraph is loaded here, when the first team is built."""
     from lcbkit.topologies.agents import Agent
+    from lcbkit.topologies.rollout import abstaining
     from lcbkit.topologies.turns import delegate_tools
 
+    if not plan.active:
+        return abstaining(plan.topology)
     try:
         agents = {
             role.name: Agent(
@@ -255,9 +299,9 @@ def _wired(
                 model=model,
                 python_exec=python_exec and role.python_exec,
                 max_tool_rounds=plan.max_tool_rounds,
-                delegates=delegate_tools(role.workers, plan.texts) if python_exec else (),
+                delegates=delegate_tools(plan.workers, plan.texts) if python_exec and role.workers else None,
             )
-            for role in {role.name: role for role in plan.roles}.values()
+            for role in {role.name: role for _, role in plan.active}.values()
         }
     except NotImplementedError as error:
         raise ModelError(
