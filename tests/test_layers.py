@@ -47,7 +47,9 @@ WORKERS_OF_A_FOLDER = {
         "grid",
     }
     | {"toy", "run", "search", "reflection", "wiring", "progress"}
-    | {"identity", "gepa", "mamut_gepa", "mipro", "mapro", "maspo", "hivemind", "maspob", "tavo", "texts"},
+    | {"identity", "gepa", "mamut_gepa", "mipro", "mapro", "maspo", "hivemind", "maspob", "tavo", "texts"}
+    | {"asking", "credit", "tavo_prompts", "tavo_reflection"}
+    | {"mapro_prompts", "mapro_reflection", "maspo_prompts", "maspo_trial"},
 }
 
 

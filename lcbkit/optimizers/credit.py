@@ -146,7 +146,9 @@ def parse_items(value: Any) -> tuple[str, ...]:
     listed = value if isinstance(value, list) else [value]
     # Cut twice: a huge item is not to be read whole.
     texts = [
-        " ".join(item[: 4 * _LONGEST_ITEM].split())[:_LONGEST_ITEM] for item in listed if isinstance(item, str)
+        " ".join(item[: 4 * _LONGEST_ITEM].split())[:_LONGEST_ITEM]
+        for item in listed
+        if isinstance(item, str)
     ]
     return tuple(text for text in texts if text)[:_MOST_ITEMS]
 
