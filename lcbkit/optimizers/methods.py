@@ -12,6 +12,7 @@ __all__ = ["METHODS", "make_optimizer"]
 METHODS: Mapping[str, tuple[str, str]] = {
     # name: (class, settings), both in the module of that name
     "identity": ("Identity", "IdentitySettings"),
+    "maspo": ("Maspo", "MaspoSettings"),
     "tavo": ("Tavo", "TavoSettings"),
 }
 

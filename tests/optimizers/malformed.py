@@ -9,7 +9,7 @@ MALFORMED = {
     "truncated JSON": '{"progress": 7, "edits": {"add": ["State the co',
     "wrong role": '{"role": "janitor", "edits": {"janitor": ["Sweep."]}, "items": {"janitor": 1}}',
     "wrong name": "janitor: swept the wrong floor",
-    "wrong types": '{"progress": [], "ratings": 3, "edits": [1, null], "suggestions": "x", "items": [[], {}]}',
+    "wrong types": '{"progress": [], "ratings": 3, "edits": [1, null], "suggestions": "x", "items": [{}]}',
     "huge": "<prompt>" + "- word " * 300_000 + "</prompt>",
     "unclosed": "<prompt>\n<rules>\n```text\n",
     "markers only": "<prompt></prompt><rules></rules><variant></variant>",
