@@ -15,7 +15,6 @@ from typing import Any, NoReturn
 import click
 
 import lcbkit
-from lcbkit.commands.options import TOPOLOGIES
 from lcbkit.commands.plotting import plot
 from lcbkit.commands.problems import judge, problems
 from lcbkit.commands.results import compare, rejudge, show
@@ -23,6 +22,7 @@ from lcbkit.commands.solving import demo, demo_with_flags_of_run, run
 from lcbkit.commands.sweeping import sweep
 from lcbkit.commands.upkeep import doctor, notebooks, record
 from lcbkit.errors import LcbkitError
+from lcbkit.topologies.roles import TOPOLOGIES
 
 __all__ = ["benchmark", "lcb", "main"]
 

@@ -16,14 +16,13 @@ from lcbkit.runs.config import plain_name
 from lcbkit.runs.progress import InstanceFinished, RunEvent, RunFinished, RunStarted
 from lcbkit.scoring.costs import Prices, PriceSource
 from lcbkit.sweeps import Cell, Sweep, load_sweep, note_cells, write_tables
+from lcbkit.topologies.roles import TOPOLOGIES
 from lcbkit.topologies.team import Team, build_team
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 __all__ = ["CellFinished", "CellStarted", "SweepEvent", "sweep"]
-
-TOPOLOGIES = ("single", "independent", "sequential", "centralized", "decentralized")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
+from lcbkit.topologies import roles
+from lcbkit.topologies.reports import MESSAGE_FORMATS
+
 __all__ = [
-    "FORMATS",
     "SIZES",
-    "TOPOLOGIES",
     "seconds",
     "with_batch",
     "with_by",
@@ -29,9 +30,7 @@ __all__ = [
     "with_tool",
 ]
 
-TOPOLOGIES = ("single", "independent", "sequential", "centralized", "decentralized")
-SIZES = ("2", "4", "8", "10")
-FORMATS = ("freeform", "semi_structured", "structured_soft")
+SIZES = tuple(map(str, roles.SIZES))  # a choice on the command line is a word
 
 
 def seconds(text: str | float) -> float:
@@ -130,7 +129,7 @@ with_team = _options(
     click.option(
         "--message-format",
         "--communication",
-        type=click.Choice(FORMATS),
+        type=click.Choice(MESSAGE_FORMATS),
         default="freeform",
         show_default=True,
         help="How agents write to each other.",

@@ -8,7 +8,6 @@ import click
 import lcbkit
 from lcbkit.commands.inputs import FILTERS, known_prices, team, wanted_problems, without
 from lcbkit.commands.options import (
-    TOPOLOGIES,
     with_batch,
     with_evaluation,
     with_filters,
@@ -19,6 +18,7 @@ from lcbkit.commands.options import (
     with_source,
     with_team,
 )
+from lcbkit.topologies.roles import TOPOLOGIES
 
 __all__ = ["INFRASTRUCTURE", "demo", "demo_with_flags_of_run", "outages", "run"]
 

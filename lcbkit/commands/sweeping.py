@@ -8,9 +8,7 @@ import click
 
 from lcbkit.commands.inputs import FILTERS, chat_model, wanted_problems, without
 from lcbkit.commands.options import (
-    FORMATS,
     SIZES,
-    TOPOLOGIES,
     with_evaluation,
     with_filters,
     with_model,
@@ -22,6 +20,8 @@ from lcbkit.commands.options import (
     with_tool,
 )
 from lcbkit.commands.solving import INFRASTRUCTURE, outages
+from lcbkit.topologies.reports import MESSAGE_FORMATS
+from lcbkit.topologies.roles import TOPOLOGIES
 
 __all__ = ["sweep"]
 
@@ -58,11 +58,11 @@ def _words(allowed: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
 @click.option(
     "--message-formats",
     "--communications",
-    type=_words(FORMATS),
+    type=_words(MESSAGE_FORMATS),
     default="freeform",
     show_default=True,
     metavar="LIST",
-    help=f"Of {', '.join(FORMATS)}.",
+    help=f"Of {', '.join(MESSAGE_FORMATS)}.",
 )
 @with_source
 @with_filters

@@ -12,10 +12,10 @@ from lcbkit.plots.panel import Panel, Runs, panel
 from lcbkit.plots.style import LOOKS, NOTE_SIZE, SMALL, Look, ThemeName, Width, look_of
 from lcbkit.results import Run
 from lcbkit.scores import Score
+from lcbkit.topologies.roles import TOPOLOGIES
 
-__all__ = ["TOPOLOGIES", "plot_overall", "plot_team_sizes", "plot_topologies", "topology_of"]
+__all__ = ["plot_overall", "plot_team_sizes", "plot_topologies", "topology_of"]
 
-TOPOLOGIES = ("single", "independent", "sequential", "centralized", "decentralized")
 MOST = 60
 ROW = 0.15  # inches
 GAP = 0.07

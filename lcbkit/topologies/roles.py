@@ -9,12 +9,18 @@ from typing import Any
 
 from lcbkit.errors import BadValueError
 
-__all__ = ["SIZES", "Plan", "Role", "mask_players", "plan_team", "role_prompts"]
+__all__ = ["SIZES", "TOPOLOGIES", "Plan", "Role", "mask_players", "plan_team", "role_prompts"]
 
 SIZES = (2, 4, 8, 10)
 """How many agents a team may have."""
 
 _SIZELESS = "single"
+_table: Mapping[str, Any] = tomllib.loads(
+    files("lcbkit.topologies").joinpath("teams.toml").read_text("utf-8")
+)
+
+TOPOLOGIES = tuple(_table)
+"""The ways in which teams are wired, in the order in which they are listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,15 +115,14 @@ def plan_team(topology: str, size: int | None, rounds: int | None = None) -> Pla
         BadValueError: if the topology is not known, no team has that size, or rounds are given to a team
             without a debate or are fewer than one.
     """
-    table = _table()
-    if topology not in table:
-        raise BadValueError(f"no topology {topology!r}; there is: {', '.join(table)}")
+    if topology not in _table:
+        raise BadValueError(f"no topology {topology!r}; there is: {', '.join(TOPOLOGIES)}")
     if size not in (*SIZES, None) or (size is None and topology != _SIZELESS):
         sizes = ", ".join(map(str, SIZES))
         raise BadValueError(
             f"no team has the size {size!r}; team sizes are {sizes} (the single agent has none)"
         )
-    entry = table[topology]
+    entry = _table[topology]
     return Plan(
         topology=topology,
         size=None if topology == _SIZELESS else size,
@@ -196,11 +201,6 @@ def role_prompts(plan: Plan, given: Mapping[str, str] | None = None) -> dict[str
         if not isinstance(text, str) or not text.strip():
             raise BadValueError(f"the prompt of role {name!r} must be a text that is not empty")
     return {name: given.get(name) or _prompt(own[name]) for name in names}
-
-
-@cache
-def _table() -> Mapping[str, Any]:
-    return tomllib.loads(files("lcbkit.topologies").joinpath("teams.toml").read_text("utf-8"))
 
 
 @cache
