@@ -11,6 +11,7 @@ __all__ = ["METHODS", "make_optimizer"]
 
 METHODS: Mapping[str, tuple[str, str]] = {
     # name: (class, settings), both in the module of that name
+    "hivemind": ("Hivemind", "HivemindSettings"),
     "identity": ("Identity", "IdentitySettings"),
     "maspo": ("Maspo", "MaspoSettings"),
     "tavo": ("Tavo", "TavoSettings"),
