@@ -13,6 +13,7 @@ METHODS: Mapping[str, tuple[str, str]] = {
     # name: (class, settings), both in the module of that name
     "hivemind": ("Hivemind", "HivemindSettings"),
     "identity": ("Identity", "IdentitySettings"),
+    "mapro": ("Mapro", "MaproSettings"),
     "maspo": ("Maspo", "MaspoSettings"),
     "tavo": ("Tavo", "TavoSettings"),
 }

@@ -41,6 +41,7 @@ ANSWER_TOKENS = 48_000
 
 _LEAST_ANSWER_TOKENS = 16_384
 _LEAST_PART = 2_000
+_SCORED_PART = 20_000  # a score that comes later than this is none
 _CHARACTERS_PER_TOKEN = 3.0  # cautious: English has four, programs three and a half
 _SILENT = "(this role wrote nothing)"
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4})?")
@@ -226,7 +227,7 @@ def parse_score(text: str, default: float = 0.5) -> float:
         text: the answer.
         default: the score of an answer without a number.
     """
-    found = _NUMBER.search(strip_reasoning(text))
+    found = _NUMBER.search(strip_reasoning(text), 0, _SCORED_PART)
     if found is None:
         return default
     value = float(found.group())
