@@ -48,7 +48,7 @@ WORKERS_OF_A_FOLDER = {
     }
     | {"toy", "run", "search", "reflection", "wiring", "progress"}
     | {"identity", "gepa", "mamut_gepa", "mipro", "mapro", "maspo", "hivemind", "maspob", "tavo", "texts"}
-    | {"asking", "credit", "tavo_prompts", "tavo_reflection"}
+    | {"asking", "credit", "scoring", "tavo_prompts", "tavo_reflection"}
     | {"mapro_prompts", "mapro_reflection", "maspo_prompts", "maspo_trial"},
 }
 

@@ -10,9 +10,7 @@ __all__ = ["CONTRACT_VERSION", "as_sent"]
 CONTRACT_VERSION = 1
 """Changes with the wording below, so that runs under different contracts are told apart."""
 
-_HEADING = "## How your reply must end"
-
-_HEAD = f"""{_HEADING}
+_HEAD = """## How your reply must end
 With one fenced block, labelled python, that holds the complete program, ready to be submitted as it is.
 Only this block is judged: a reply without it is worth nothing, so keep the reasoning short.
 Not sure? Give the best complete program that you have."""
@@ -50,6 +48,7 @@ def as_sent(prompt: str, *, answers: bool, python_exec: bool, notes: Sequence[st
     """
     tool_note = _TOOL_NOTE if answers else _TOOL_NOTE_FOR_OTHERS
     parts = [prompt.strip(), *([tool_note] if python_exec else [])]
-    if answers and _HEADING not in prompt:
+    # A prompt that merely quotes the contract, as an optimizer's may, must not get rid of it.
+    if answers and not (_HEAD in prompt and _REMINDER in prompt):
         parts = [_HEAD, *parts, _REMINDER]
     return "\n\n".join([*parts, *(note for note in notes if note)])

@@ -27,3 +27,11 @@ def test_the_note_on_the_tool_stands_before_the_reminder() -> None:
 def test_the_contract_is_added_once() -> None:
     once = as_sent(PROMPT, answers=True, python_exec=False)
     assert as_sent(once, answers=True, python_exec=False) == once
+
+
+def test_a_prompt_that_quotes_the_contract_still_gets_it() -> None:
+    whole = as_sent(PROMPT, answers=True, python_exec=False)
+    heading = whole.splitlines()[0]
+    quoting = as_sent(f"{PROMPT}\n{heading}\nAs you like.", answers=True, python_exec=False)
+    assert quoting.startswith(whole.partition(PROMPT)[0])
+    assert quoting.endswith(whole.partition(PROMPT)[2])
