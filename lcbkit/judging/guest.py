@@ -11,6 +11,7 @@ skips all of that, so it is done here, by hand and in the interpreter's order.
 import atexit
 import builtins
 import contextlib
+import ctypes
 import decimal
 import faulthandler
 import fractions
@@ -37,7 +38,13 @@ _DEEPEST = 400
 _ENCODE_RECURSION = 1_500
 # Words of programs in which objects may do something when they are destroyed, such as writing what they hold.
 # For all others the memory is left to the kernel, which is much faster than taking it apart.
-_LATE = re.compile(rb"open|Writer|Wrapper|FileIO|__del__|finalize|finally|contextmanager|tempfile")
+_LATE = re.compile(
+    rb"open|Writer|Wrapper|Buffered|File|__del__|__a?exit__|finalize|finally|contextmanager|tempfile"
+    rb"|GeneratorExit|BaseException"
+)
+_CATCH_ALL = re.compile(rb"except\s*:")  # in a generator, its own end too
+# Words of programs whose output may lie in the C library's buffers, where no stream of Python's knows of it.
+_NATIVE = re.compile(rb"ctypes|cffi|numba|cython", re.IGNORECASE)
 # Words without which no program uses the random numbers that the prelude's module hands out.
 _RANDOM = re.compile("|".join([*random.__all__, "tempfile", "exec", "eval", "import_"]).encode())
 _SEQUENCES: tuple[tuple[type[Any], str], ...] = ((list, "l"), (tuple, "t"), (set, "s"), (frozenset, "s"))
@@ -95,7 +102,8 @@ class Program:
         function: str,
     ) -> None:
         self.code, self.names, self.function = code, names, function
-        self.ends_late = _LATE.search(source) is not None
+        self.ends_late = _ends_late(source)
+        self.prints_natively = _NATIVE.search(source) is not None
         self.draws = _RANDOM.search(source) is not None
         self.fork_hooks: Sequence[dict[str, Any]] = ()
         self.module = module
@@ -151,7 +159,7 @@ class Program:
             if not self.function:
                 status = self._finalize(status)
             elif status:
-                _flush(sys.stderr)
+                _flush("stderr")
         finally:
             _exit(status)
 
@@ -160,11 +168,13 @@ class Program:
             for step in (threading._shutdown, atexit._run_exitfuncs):  # type: ignore[attr-defined]
                 with contextlib.suppress(BaseException):
                     step()
-        flushed = _flush(sys.stdout) & _flush(sys.stderr)
+        flushed = _flush("stdout") & _flush("stderr")
         sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
         if self.ends_late:
             self._let_names_die()
-        flushed &= _flush(sys.stdout) & _flush(sys.stderr)
+        flushed &= _flush("stdout") & _flush("stderr")
+        if self.prints_natively:
+            ctypes.CDLL(None).fflush(None)
         return status if flushed else 120
 
     def _has_last_words(self) -> bool:
@@ -212,6 +222,10 @@ class Program:
         return found
 
 
+def _ends_late(source: bytes) -> bool:
+    return bool(_LATE.search(source)) or (b"yield" in source and bool(_CATCH_ALL.search(source)))
+
+
 def _execute(code: types.CodeType | BaseException, module: types.ModuleType) -> None:
     if isinstance(code, BaseException):
         raise code
@@ -225,7 +239,7 @@ def _exit_status(error: BaseException) -> int:
         if code is None:
             return 0
         if isinstance(code, int):
-            return code & 0xFF
+            return (code if -(2**63) <= code < 2**63 else -1) & 0xFF
         with contextlib.suppress(BaseException):
             print(code, file=sys.stderr)  # noqa: T201  the interpreter prints it too
         return 1
@@ -250,7 +264,8 @@ def _clear_frames(trace: types.TracebackType | None) -> None:
         trace = trace.tb_next
 
 
-def _flush(stream: Any) -> bool:
+def _flush(name: str) -> bool:
+    stream = getattr(sys, name, None)
     try:
         if stream is not None and not getattr(stream, "closed", False):
             stream.flush()

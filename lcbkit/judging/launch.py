@@ -93,8 +93,8 @@ class Confined:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        if self.process.stderr is not None:
-            self.process.stderr.close()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
         if self.scratch is not None:
             _kill_by_folder(self.scratch)
             _remove(self.scratch)
@@ -102,8 +102,8 @@ class Confined:
     def forget(self) -> None:
         """After a fork, in the child: let go of the parent's worker without disturbing it."""
         self.sock.close()
-        if self.process.stderr is not None:
-            self.process.stderr.close()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
         self.process.returncode = 0  # it is no child of this process
 
 
@@ -157,8 +157,8 @@ def spawn(confinement: Confinement) -> Confined:
             ],
             pass_fds=passed,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,  # pipes from the start: a stream keeps in mind whether it can seek
+            stderr=subprocess.STDOUT,
             env=_ENVIRONMENT | {"HOME": home, "TMPDIR": home},
             cwd="/",
             start_new_session=True,  # Ctrl-C at the terminal, or a kernel's interrupt, is for the pool alone
@@ -192,7 +192,7 @@ def await_ready(worker: Confined) -> None:
         worker.facts = json.loads(line)
     except (OSError, EOFError, ValueError) as error:
         worker.process.kill()
-        said = worker.process.stderr.read() if worker.process.stderr else b""
+        said = worker.process.stdout.read() if worker.process.stdout else b""
         worker.stop()
         lines = said.decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
         if any(line.startswith("Traceback ") for line in lines):

@@ -151,7 +151,8 @@ class Worker:
             "walled": walled,
         }
         self.sock.sendall(json.dumps(facts).encode("ascii") + b"\n")
-        os.dup2(0, 2)  # nobody reads what an imported module has to say
+        for stream in (1, 2):
+            os.dup2(0, stream)  # nobody reads what an imported module has to say
         gc.collect()
         gc.freeze()
         gc.disable()  # a collection in a fork would copy every page
