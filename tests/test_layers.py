@@ -35,7 +35,8 @@ WORKERS_OF_A_FOLDER = {
     "scoring": {"overview"},
     "topologies": {"agents", "calls", "desk_work", "events", "messages", "rollout", "team", "turns", "vote"}
     | {"single", "independent", "sequential", "centralized", "decentralized"},
-    "optimizers": {
+    "optimizers": {"extras", "evolution", "mipro_program", "variants", "embedding", "surrogate"}
+    | {
         "interface",
         "ledger",
         "methods",

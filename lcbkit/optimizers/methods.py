@@ -11,8 +11,10 @@ __all__ = ["METHODS", "make_optimizer"]
 
 METHODS: Mapping[str, tuple[str, str]] = {
     # name: (class, settings), both in the module of that name
+    "gepa": ("Gepa", "GepaSettings"),
     "hivemind": ("Hivemind", "HivemindSettings"),
     "identity": ("Identity", "IdentitySettings"),
+    "mamut_gepa": ("MamutGepa", "MamutGepaSettings"),
     "mapro": ("Mapro", "MaproSettings"),
     "maspo": ("Maspo", "MaspoSettings"),
     "tavo": ("Tavo", "TavoSettings"),
