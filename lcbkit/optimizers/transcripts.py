@@ -1,0 +1,50 @@
+"""A team's answer as methods read it: who said what, in order (pure functions)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lcbkit.optimizers.interface import Message, TeamSpec
+from lcbkit.optimizers.wiring import player_of
+from lcbkit.topologies.answer import AgentRun, TeamAnswer
+
+__all__ = ["acting_players", "transcript"]
+
+
+def transcript(answer: TeamAnswer, task: str, team: TeamSpec) -> tuple[Message, ...]:
+    """What the agents wrote and what their tools returned, after the task.
+
+    System prompts are the bundle's, and what agents read of each other was said by its writer already, so
+    neither is repeated.
+
+    Args:
+        answer: of the team.
+        task: the problem's prompt.
+        team: tells replicas of a shared role apart.
+    """
+    messages = [Message(source="user", content=task)]
+    for run in answer.trajectory:
+        source = player_of(run.role, run.agent) if team.replicas > 1 else run.role
+        messages += [_message(message, source) for message in _own(run, team)]
+    return tuple(messages)
+
+
+def acting_players(answer: TeamAnswer, team: TeamSpec) -> tuple[str, ...]:
+    """The players that worked, in the team's order."""
+    worked = {player_of(run.role, run.agent) if team.replicas > 1 else run.role for run in answer.trajectory}
+    return tuple(player for player in team.players if player in worked)
+
+
+def _own(run: AgentRun, team: TeamSpec) -> Sequence[Mapping[str, Any]]:
+    """A run's own messages; a peer's later round begins with its conversation so far."""
+    start = 0
+    if team.topology == "decentralized" and run.round:
+        places = [place for place, message in enumerate(run.messages) if message["role"] == "user"]
+        start = places[-1]
+    return [message for message in run.messages[start:] if message["role"] in ("assistant", "tool")]
+
+
+def _message(message: Mapping[str, Any], source: str) -> Message:
+    if message["role"] == "tool":
+        return Message(source="tool", content=message["content"])
+    calls = tuple({"name": call["name"], "arguments": call["args"]} for call in message.get("tool_calls", ()))
+    return Message(source=source, content=message["content"], tool_calls=calls)
