@@ -11,7 +11,7 @@ from tests.conftest import ROOT
 PACKAGE = ROOT / "lcbkit"
 FLOORS = [
     {"difference", "errors", "estimates", "html", "row_schema", "text", "waiting"}
-    | {"endpoint_model", "failures", "model_facts", "request_key"},
+    | {"endpoint_model", "failures", "model_facts", "request_key", "search_events"},
     {"decoding", "known_ids", "records", "row_fields", "selection", "storage", "stored"} | {"highlight"},
     {"problems", "rows", "hub", "tables", "extract", "live_models", "recording", "scores"} | {"answer_html"},
     {"dataset", "prompts", "models", "judging", "scoring"},

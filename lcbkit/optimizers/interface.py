@@ -74,6 +74,8 @@ class Unsupported(LcbkitError):  # noqa: N818 - says what the evaluator is not a
 class ReflectionError(LcbkitError):
     """A call of the reflection or task model that failed after its retries; a method skips that step."""
 
+    exit_code = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -138,8 +140,8 @@ class Rollout:
 
     Attributes:
         row_id: of the problem.
-        status: `success` (a score was observed and no defect noted), `semantic_failure` (a wrong, malformed
-            or missing answer) or `infrastructure_failure` (no observation at all).
+        status: `success` (a right program), `semantic_failure` (a wrong, malformed or missing answer) or
+            `infrastructure_failure` (no observation at all).
         score: 1.0 if the program passes the tests that decide, else 0.0.
         feedback: what the scorer says in words; may go to a reflection model.
         final_output: the text of the agent that answers for the team.

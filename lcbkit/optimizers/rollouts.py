@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from lcbkit.optimizers.endpoints import Decoding, Models
 from lcbkit.optimizers.interface import Rollout, Row, TeamSpec, Unsupported
 from lcbkit.optimizers.ledger import INFRASTRUCTURE_FAILURE
 from lcbkit.optimizers.scoring import SCORED_TESTS, Scorer
-from lcbkit.optimizers.transcripts import acting_players, transcript
+from lcbkit.optimizers.transcripts import transcript
 from lcbkit.prompts import build_prompt
 from lcbkit.topologies.team import Team, build_team
 
@@ -74,6 +74,21 @@ def row_of(problem: "Problem") -> Row:
     )
 
 
+def _blank(execution: Execution) -> Rollout:
+    """A rollout without an observation."""
+    return Rollout(
+        row_id=execution.row_id,
+        status=INFRASTRUCTURE_FAILURE,
+        score=0.0,
+        feedback="",
+        final_output="",
+        messages=(),
+        usage={},
+        request_seed=execution.seed,
+        latency_s=0.0,
+    )
+
+
 class Runner:
     """Runs teams on problems; knows nothing of budgets.
 
@@ -110,15 +125,18 @@ class Runner:
         Raises:
             Unsupported: this team cannot leave players out.
         """
-        if mask:
-            raise Unsupported(f"the {self._shape.topology} team cannot leave players out")
+        if strangers := mask - set(self.spec.players):
+            raise Unsupported(
+                f"the {self._shape.topology} team cannot do without {', '.join(sorted(strangers))}; "
+                f"it can leave out: {', '.join(self.spec.players) or 'nobody'}"
+            )
 
     async def run_all(
         self,
         executions: Sequence[Execution],
         decoding: Decoding,
         on_attempt: Callable[[Execution, Rollout, int], None],
-    ) -> AsyncIterator[tuple[Execution, Rollout]]:
+    ) -> AsyncGenerator[tuple[Execution, Rollout], None]:
         """Make rollouts side by side and yield them in the given order.
 
         Closing the iterator early cancels what has not begun or is under way.
@@ -133,6 +151,7 @@ class Runner:
         slots = asyncio.Semaphore(self.concurrency + max(2, self.concurrency // 2))
 
         async def settled(execution: Execution) -> Rollout:
+            rollout = replace(_blank(execution), error="its executions were used up before an interruption")
             async with slots:
                 for number in range(execution.spent + 1, ATTEMPTS + 1):
                     rollout = await self._attempt(execution, decoding, gate)
@@ -153,21 +172,12 @@ class Runner:
     async def _attempt(self, execution: Execution, decoding: Decoding, gate: asyncio.Semaphore) -> Rollout:
         """One execution; whatever keeps it from an observation is an infrastructure failure."""
         problem, started = self._problems[execution.row_id], time.perf_counter()
-        blank = Rollout(
-            row_id=problem.id,
-            status=INFRASTRUCTURE_FAILURE,
-            score=0.0,
-            feedback="",
-            final_output="",
-            messages=(),
-            usage={},
-            request_seed=execution.seed,
-            latency_s=0.0,
-        )
+        blank = _blank(execution)
         try:
             team = self._team(execution, decoding)
             answer = await team.asolve(problem, seed=execution.seed, gate=gate)
-            rollout = await self._scored(blank, answer, problem, execution.mask)
+            acting = tuple(player for player in team.players if player not in team.masked)
+            rollout = await self._scored(replace(blank, active=acting), answer, problem, execution.mask)
         except LcbkitError:
             raise  # wrong use or a missing thing: no retry mends it
         except Exception as error:  # noqa: BLE001 - it goes into this attempt's record
@@ -178,13 +188,11 @@ class Runner:
         self, blank: Rollout, answer: "TeamAnswer", problem: "Problem", mask: frozenset[str]
     ) -> Rollout:
         messages = transcript(answer, build_prompt(problem), self.spec)
-        active = acting_players(answer, self.spec)
         seen = replace(
             blank,
             final_output=answer.raw,
             messages=messages,
             usage=answer.usage.to_dict(),
-            active=active,
             error=answer.error,
         )
         if answer.status == "infra_error":
@@ -222,7 +230,7 @@ class Runner:
             return self._teams[key]
 
     def _built(self, execution: Execution, model: Any) -> Team:
-        return build_team(
+        team = build_team(
             self._shape.topology,
             team_size=self._shape.team_size if self._shape.topology != "single" else None,
             message_format=self._shape.message_format,
@@ -231,3 +239,4 @@ class Runner:
             python_exec=self._shape.python_exec,
             rounds=self._shape.rounds,
         )
+        return team.without(*execution.mask) if execution.mask else team

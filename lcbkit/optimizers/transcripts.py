@@ -7,7 +7,7 @@ from lcbkit.optimizers.interface import Message, TeamSpec
 from lcbkit.optimizers.wiring import player_of
 from lcbkit.topologies.answer import AgentRun, TeamAnswer
 
-__all__ = ["acting_players", "transcript"]
+__all__ = ["transcript"]
 
 
 def transcript(answer: TeamAnswer, task: str, team: TeamSpec) -> tuple[Message, ...]:
@@ -26,12 +26,6 @@ def transcript(answer: TeamAnswer, task: str, team: TeamSpec) -> tuple[Message, 
         source = player_of(run.role, run.agent) if team.replicas > 1 else run.role
         messages += [_message(message, source) for message in _own(run, team)]
     return tuple(messages)
-
-
-def acting_players(answer: TeamAnswer, team: TeamSpec) -> tuple[str, ...]:
-    """The players that worked, in the team's order."""
-    worked = {player_of(run.role, run.agent) if team.replicas > 1 else run.role for run in answer.trajectory}
-    return tuple(player for player in team.players if player in worked)
 
 
 def _own(run: AgentRun, team: TeamSpec) -> Sequence[Mapping[str, Any]]:
