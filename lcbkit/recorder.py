@@ -73,6 +73,9 @@ def record_shipped(
 ) -> int:
     """Ask a live model everything that the sample, the built-in problems and the notebooks need.
 
+    What was recorded before is replaced when everything is answered. A call that ends early keeps its
+    answers in files named `*.new`, and the same call goes on with them.
+
     Args:
         model: a live model, by name or as an object; all recordings must be of one model.
         base_url: as in `get_model`.
@@ -88,7 +91,7 @@ def record_shipped(
         How many answers are new. Answers that no request needs any more are dropped.
 
     Raises:
-        ModelError: when the model's server fails; what was answered so far is kept for `missing=True`.
+        ModelError: when the model's server fails or an agent runs out of time; what was answered is kept.
         RecordingError: when the recordings are of another model, or cannot be written.
     """
     folder = folder or shipped_folder("recordings")
@@ -117,8 +120,9 @@ def record_shipped(
         _ask(team, problems, concurrency, progress)
         new += len(chat.recording) - before
         chat.recording.write(working, only=chat.recording.used)
-        working.replace(final)
         made.append(chat.recording)
+    for working in () if missing else [folder / shipped.file for shipped in teams]:
+        working.with_suffix(".new").replace(working)
     return new
 
 
@@ -131,11 +135,13 @@ def _ask(team: Team, problems: Sequence[Problem], concurrency: int, progress: bo
 
             async def one(problem: Problem) -> None:
                 answer = await team.asolve(problem, gate=gate)
-                if answer.status == "infra_error":
-                    raise ModelError(
-                        f"the model's server failed on {problem.id} ({answer.error}); see that it answers, "
-                        "then run the same command with --missing"
-                    )
+                # A replay neither fails nor is late: it would ask on where an agent broke off.
+                for run in answer.trajectory:
+                    if run.stop_reason in ("timeout", "error"):
+                        raise ModelError(
+                            f"the {run.role} broke off on {problem.id} ({run.error or 'it ran out of time'}); see "
+                            "that the server answers, then run the same command, which goes on from here"
+                        )
                 bar.update()
 
             async with asyncio.TaskGroup() as group:

@@ -3,11 +3,12 @@ from pathlib import Path
 import pytest
 
 from lcbkit.dataset import demo_problems, load_problems
+from lcbkit.errors import ModelError
 from lcbkit.models import get_model
 from lcbkit.recorder import SHIPPED, ShippedTeam, record_shipped
 from lcbkit.storage import shipped_folder
 from lcbkit.topologies.team import build_team
-from tests.scripted_endpoint import ScriptedEndpoint
+from tests.scripted_endpoint import Reply, ScriptedEndpoint
 
 FEW = ("lkc1_A", "lk104")
 TEAMS = [
@@ -59,6 +60,35 @@ def test_only_what_is_missing_is_asked_again(answering: ScriptedEndpoint, tmp_pa
     asked = len(answering.requests)
     assert record(answering, tmp_path, missing=True) == len(answering.requests) - asked > 0
     assert {path.name for path in tmp_path.iterdir()} == set(before)
+
+
+def test_a_recording_that_stops_half_way_goes_on_and_replaces_the_old_one_at_its_end(
+    answering: ScriptedEndpoint, tmp_path: Path
+) -> None:
+    record(answering, tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    asked = len(answering.requests)
+    answering.script = lambda request: Reply(
+        f"```python\nprint({request.seed}, 'new')\n```", status=200 if request.index < asked + 4 else 400
+    )
+    with pytest.raises(ModelError, match=r"scripted failure.*the same command, which goes on from here"):
+        record(answering, tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("*.jsonl")} == before
+    answered = sum(len(path.read_text().splitlines()) - 1 for path in tmp_path.glob("*.new"))
+    assert answered
+    answering.script = lambda request: f"```python\nprint({request.seed}, 'new')\n```"
+    assert record(answering, tmp_path) == 6 - answered
+    assert {path.name for path in tmp_path.iterdir()} == set(before)
+    assert all("'new'" in line for path in tmp_path.iterdir() for line in path.read_text().splitlines()[1:])
+
+
+def test_an_agent_that_runs_out_of_time_is_no_recording(
+    answering: ScriptedEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lcbkit.topologies.agents.AGENT_SECONDS", 0.0)
+    with pytest.raises(ModelError, match=r"out of time|no answer in 0 seconds"):
+        record(answering, tmp_path)
+    assert not list(tmp_path.glob("*.jsonl"))
 
 
 @pytest.mark.parametrize("team", SHIPPED, ids=lambda team: team.file)
