@@ -138,9 +138,10 @@ def _ask(team: Team, problems: Sequence[Problem], concurrency: int, progress: bo
                 # A replay neither fails nor is late: it would ask on where an agent broke off.
                 for run in answer.trajectory:
                     if run.stop_reason in ("timeout", "error"):
+                        why = run.error or "it ran out of time"
                         raise ModelError(
-                            f"the {run.role} broke off on {problem.id} ({run.error or 'it ran out of time'}); see "
-                            "that the server answers, then run the same command, which goes on from here"
+                            f"the {run.role} broke off on {problem.id} ({why}); see that the server answers, "
+                            "then run the same command, which goes on from here"
                         )
                 bar.update()
 
