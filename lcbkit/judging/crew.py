@@ -15,7 +15,7 @@ from lcbkit.judging.interruption import Token
 from lcbkit.judging.launch import Confined, await_ready, spawn
 from lcbkit.judging.outcomes import Limits, Outcome, parse_outcome
 from lcbkit.judging.sandbox import choose
-from lcbkit.judging.worker import receive, send, send_test
+from lcbkit.judging.worker import receive, send, send_file, send_test
 from lcbkit.problems import TestCase
 
 __all__ = ["STOPPED", "Crew", "UnpreparedError", "WorkerLostError", "converse", "dismiss"]
@@ -163,9 +163,10 @@ def converse(
         "prelude": limits.prelude,
     }
     try:
-        send(sock, job, source)
+        send(sock, job)
+        _send_text(worker, source)
         first, _ = receive(sock)
-    except (OSError, EOFError, ValueError) as error:
+    except (WorkerLostError, OSError, EOFError, ValueError) as error:
         raise UnpreparedError(str(error)) from error
     if "internal" in first:
         yield Outcome(internal=str(first["internal"]))
@@ -177,7 +178,7 @@ def converse(
     sent = 0
     for index in range(len(cases)):
         while sent < len(cases) and sent - index < (1 if one_by_one else _AHEAD):
-            _send_test(worker, cases[sent])
+            _send_text(worker, cases[sent].input.encode("utf-8", "surrogatepass"))
             sent += 1
         try:
             header, blob = receive(sock)
@@ -198,22 +199,23 @@ def dismiss(worker: Confined) -> bool:
     return True
 
 
-def _send_test(worker: Confined, case: TestCase) -> None:
+def _send_text(worker: Confined, text: bytes) -> None:
+    """Hand over a program or a test's input."""
     try:
-        fd = _input_file(case.input)
+        fd = _nameless_file(text)
     except OSError as error:
         raise SandboxError(
-            f"a test's input could not be handed over: {error}; free some and judge again"
+            f"a program or an input could not be handed over: {error}; free some and judge again"
         ) from error
     try:
-        send_test(worker.sock, fd)
+        send_file(worker.sock, fd)
     except OSError as error:
         raise WorkerLostError(str(error)) from error
     finally:
         os.close(fd)
 
 
-def _input_file(text: str) -> int:
+def _nameless_file(text: bytes) -> int:
     """An open file without a name, at its start, that holds a text."""
     try:
         fd = os.memfd_create("input")
@@ -221,7 +223,7 @@ def _input_file(text: str) -> int:
         with tempfile.TemporaryFile() as file:
             fd = os.dup(file.fileno())
     try:
-        view = memoryview(text.encode("utf-8", "surrogatepass"))
+        view = memoryview(text)
         while view:
             view = view[os.write(fd, view) :]
         os.lseek(fd, 0, os.SEEK_SET)

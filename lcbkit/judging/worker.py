@@ -28,7 +28,7 @@ from collections.abc import Callable
 from os import chdir, fork, kill  # the guard of functional tests takes them out of `os`
 from typing import Any, NamedTuple, NoReturn
 
-__all__ = ["receive", "send", "send_test"]
+__all__ = ["receive", "send", "send_file", "send_test"]
 
 _HEAD = struct.Struct(">II")
 _TEST, _END = b"t", b"e"
@@ -72,10 +72,15 @@ def send_test(sock: socket, stdin: int | None) -> None:
     if stdin is None:
         sock.sendall(_END)
     else:
-        sock.sendmsg([_TEST], [(SOL_SOCKET, SCM_RIGHTS, _FD.pack(stdin))])
+        send_file(sock, stdin)
 
 
-def _receive_test(sock: socket) -> int | None:
+def send_file(sock: socket, file: int) -> None:
+    """Hand over an open file."""
+    sock.sendmsg([_TEST], [(SOL_SOCKET, SCM_RIGHTS, _FD.pack(file))])
+
+
+def _receive_file(sock: socket) -> int | None:
     said, extra, _, _ = sock.recvmsg(1, CMSG_LEN(_FD.size))
     if said == _END:
         return None
@@ -178,15 +183,22 @@ class Worker:
 
     def _one_job(self) -> bool:
         """Serve one program; False when this worker must not go on."""
-        job, source = receive(self.sock)
-        end = self._run_submission(job, source)
-        if end.status == _TRY_WITHOUT_IMPORTS:
-            end = self._run_submission(job | {"imports": False}, source)
+        job, _ = receive(self.sock)
+        # Of this process's memory all later programs get a copy: no text of any program must ever be in it.
+        source = _receive_file(self.sock)
+        if source is None:
+            raise ValueError("a job without a program")
+        try:
+            end = self._run_submission(job, source)
+            if end.status == _TRY_WITHOUT_IMPORTS:
+                end = self._run_submission(job | {"imports": False}, source)
+        finally:
+            os.close(source)
         if end.late:
             send(self.sock, {"killed": "time", "cpu": end.cpu})
         return end.late or end.status == 0
 
-    def _run_submission(self, job: dict[str, Any], source: bytes) -> "_End":
+    def _run_submission(self, job: dict[str, Any], source: int) -> "_End":
         ready, tell = os.pipe()
         if self.own_pids >= 0:
             self.kernel.new_pids()
@@ -194,7 +206,8 @@ class Worker:
         if child == 0:
             status = 1
             try:
-                Submission(self, job, source, tell).serve()
+                os.lseek(source, 0, os.SEEK_SET)
+                Submission(self, job, _read_all(source), tell).serve()
                 status = 0
             finally:
                 _exit(status)
@@ -293,7 +306,7 @@ class Submission:
         os.write(self.tell, b"1")
         os.close(self.tell)
         send(sock, '{"prepared": true}')
-        while (stdin := _receive_test(sock)) is not None:
+        while (stdin := _receive_file(sock)) is not None:
             outcome, blob = self._run(stdin)
             os.close(stdin)
             self.scratch.restore()
@@ -366,8 +379,11 @@ def _load(folder: str, name: str) -> types.SimpleNamespace:
 
 def _parse_arguments(stdin: int) -> list[Any]:
     """The arguments of a functional test: one JSON value per line."""
-    data = b"".join(iter(lambda: os.read(stdin, _INPUT_CHUNK), b""))
-    return [json.loads(line) for line in data.decode("utf-8", "surrogatepass").split("\n")]
+    return [json.loads(line) for line in _read_all(stdin).decode("utf-8", "surrogatepass").split("\n")]
+
+
+def _read_all(file: int) -> bytes:
+    return b"".join(iter(lambda: os.read(file, _INPUT_CHUNK), b""))
 
 
 if __name__ == "__main__":

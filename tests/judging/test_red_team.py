@@ -182,6 +182,27 @@ def test_a_key_does_not_outlive_its_test(pool: Pool) -> None:
     assert outputs == {"none"}
 
 
+HUNT = """
+import re
+found = 0
+for line in open("/proc/self/maps"):
+    words = line.split()
+    if "r" in words[1] and not (words + [""])[5].startswith("[v"):
+        start, end = (int(word, 16) for word in words[0].split("-"))
+        with open("/proc/self/mem", "rb") as memory:
+            memory.seek(start)
+            try: found += len(re.findall(rb"XYZZY[-]PLUGH", memory.read(end - start)))
+            except OSError: pass
+"""
+
+
+def test_the_text_of_a_program_is_not_in_the_memory_of_the_next(tier: str) -> None:
+    text = "".join(f"v{number} = 'XYZZY-PLUGH {number}'\n" for number in range(2_000))
+    with Pool(1, sandbox=tier) as own:
+        assert int(own.run_python(text + HUNT + "print(found)").stdout) > 0
+        assert own.run_python(HUNT + "print(found)").stdout == "0\n"
+
+
 def judged_twice(pool: Pool, code: str) -> tuple[TestResult, ...]:
     """Results of two tests of one worker; the second takes back what the first may have left."""
     return pool.judge(code, make_problem([("", "none")] * 2)).results
