@@ -23,6 +23,7 @@ __all__ = [
     "SCRATCH_BYTES",
     "arguments",
     "find_programs",
+    "masked",
     "site_folders",
     "visible",
 ]
@@ -91,7 +92,7 @@ def arguments(*, user_namespace: bool) -> list[str]:
         found += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
     for path in binds:
         found += ["--ro-bind", str(path), str(path)]
-    for path in _masked(binds):
+    for path in masked(binds):
         found += ["--tmpfs", str(path), "--remount-ro", str(path)]
     for name in _FILES:
         found += ["--ro-bind", str(_HERE / name), f"{INSIDE}/{name}"]
@@ -120,7 +121,7 @@ def _is_root_link(path: Path) -> bool:
     return path.is_symlink() and path.parent == Path("/")
 
 
-def _masked(shown: list[Path]) -> list[Path]:
+def masked(shown: list[Path]) -> list[Path]:
     """Folders of ours that lie inside of what is shown: every copy of the package, a clone, problems."""
     clone = [_PACKAGE.parent] if (_PACKAGE.parent / "pyproject.toml").exists() else []
     copies = [folder / _PACKAGE.name for folder in site_folders()]

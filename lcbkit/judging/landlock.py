@@ -7,16 +7,18 @@ environment be read.
 `worker.py` loads this file by its path. Standard library only.
 """
 
+import contextlib
 import ctypes
 import os
 import stat
 import struct
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-__all__ = ["SIGNALS", "make_rules", "obey", "version"]
+__all__ = ["SIGNALS", "TRUNCATION", "make_rules", "obey", "version"]
 
 SIGNALS = 6  # the version from which on signals stop at the wall
+TRUNCATION = 3  # the version from which on no file that may only be read can be cut off
 _MOVES = 2  # before, no file could move to another folder, nor be linked there
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446  # the same on every machine
@@ -35,12 +37,13 @@ def version() -> int:
     return found if found >= _MOVES else 0
 
 
-def make_rules(readable: Iterable[str], writable: Iterable[str]) -> int:
+def make_rules(readable: Iterable[str], writable: Iterable[str], closed: Iterable[str] = ()) -> int:
     """A descriptor of rules that close everything else, tried once; of what is not there, no rule is made.
 
     Args:
         readable: files and folders to read and to run programs from.
         writable: files and folders where everything is allowed.
+        closed: what is not to be read although it lies in a readable folder; its names can be listed.
 
     Returns:
         -1 where the kernel has no such rules, or does not let this process obey them.
@@ -55,9 +58,12 @@ def make_rules(readable: Iterable[str], writable: Iterable[str]) -> int:
     if rules < 0:
         return -1
     try:
-        for paths, access in ((readable, _TO_READ), (writable, files)):
-            for path in paths:
-                _allow(rules, path, access & files)
+        hidden = [os.path.realpath(path) for path in closed]
+        for path in readable:
+            for part, access in _around(os.path.realpath(path), hidden):
+                _allow(rules, part, access)
+        for path in writable:
+            _allow(rules, path, files)
     except OSError:
         os.close(rules)
         return -1
@@ -82,6 +88,20 @@ def obey(rules: int) -> None:
     """
     if _call is not None and _call(_RESTRICT, rules, 0):
         raise OSError(ctypes.get_errno(), "no wall around this process")
+
+
+def _around(path: str, closed: list[str]) -> Iterator[tuple[str, int]]:
+    """Parts of a folder that together are all of it but what is closed; a rule cannot take away."""
+    if path in closed:
+        return
+    if not any(name.startswith(f"{path.rstrip('/')}/") for name in closed):
+        yield path, _TO_READ
+        return
+    yield path, _READ_DIR
+    with contextlib.suppress(PermissionError), os.scandir(path) as entries:
+        for entry in entries:
+            if not entry.is_symlink():
+                yield from _around(entry.path, closed)
 
 
 def _allow(rules: int, path: str, access: int) -> None:

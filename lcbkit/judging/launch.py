@@ -223,6 +223,8 @@ def _config(confinement: Confinement, line: int, scratch: Path | None) -> dict[s
         "site": [str(folder) for folder in bubblewrap.site_folders()],
         "uid": uid,
         "readable": [] if inside else ["/proc", *map(str, bubblewrap.visible())],
+        "closed": [] if inside else list(map(str, bubblewrap.masked(bubblewrap.visible()))),
+        "littered": [] if inside else ["/dev/shm"],
         "writable": [] if inside else [str(scratch), "/dev/shm", *(f"/dev/{n}" for n in bubblewrap.DEVICES)],
         "network": inside,  # no way out of there, so its sockets lead nowhere
         "output": _OUTPUT_BYTES,

@@ -21,7 +21,7 @@ from typing import Any
 from lcbkit.errors import SandboxError
 from lcbkit.html import table
 from lcbkit.judging.bubblewrap import find_programs
-from lcbkit.judging.landlock import SIGNALS
+from lcbkit.judging.landlock import SIGNALS, TRUNCATION
 from lcbkit.judging.launch import Confined, Confinement, WorkerBrokenError, start
 
 __all__ = ["SandboxStatus", "choose", "sandbox_status"]
@@ -132,6 +132,7 @@ def _find_bubblewrap() -> tuple[Confinement | None, str]:
 def _describe(confinement: Confinement, facts: dict[str, Any], reason: str) -> SandboxStatus:
     enclosed, other_user = confinement.tier == "bwrap", facts["user"] is not None
     own_pids, filtered, walled = facts["own_pids"], facts["filtered"], facts["walled"] > 0
+    unchanged = walled and (other_user or (filtered and facts["walled"] >= TRUNCATION))
     no_signals = enclosed or other_user or facts["walled"] >= SIGNALS
     closed = enclosed or walled or (other_user and not facts["user"][1])
     folder = "a small scratch folder in memory" if enclosed else "a scratch folder and /dev/shm"
@@ -142,10 +143,10 @@ def _describe(confinement: Confinement, facts: dict[str, Any], reason: str) -> S
         (enclosed or other_user or walled, "no look at your other processes' environment or memory"),
         (other_user or os.geteuid() != 0, "a limit on the number of processes"),
         (enclosed or filtered, "no network, not even loopback"),
-        (enclosed, "no talk to your other programs through local sockets"),
+        (enclosed or filtered, "no talk to your other programs through local sockets"),
         (enclosed or walled, "nothing to read but system libraries, the interpreter and installed packages"),
         (closed, "no look into files that are closed to other users"),
-        (enclosed or walled, f"nothing to write but {folder}"),
+        (enclosed or unchanged, f"nothing to write but {folder}"),
         (own_pids, "nothing that a test starts outlives it, however hostile"),
         (enclosed, "no list of your other processes"),
         (no_signals, "no signal to your other processes"),
@@ -154,6 +155,7 @@ def _describe(confinement: Confinement, facts: dict[str, Any], reason: str) -> S
         (enclosed, "a limit on all files together, and none left for another test"),
         (filtered, "message queues, keyrings and System V objects: none, so none is left for a later test"),
         (False, "a limit on all processes' memory together, other than a look at it twice a second"),
+        (False, "no trace of a program's earlier tests in the memory of its later ones"),
         (False, "a limit on what lies unread in pipes and sockets, other than the system's own"),
         (
             False,

@@ -5,8 +5,10 @@ Standard library only. Whatever a program has built is taken apart from the top:
 too deep, and no more than two folders are open at a time.
 """
 
+import contextlib
 import os
 import stat
+from collections.abc import Iterable
 from os import chmod, rename, rmdir, unlink  # the guard of functional tests takes them out of `os`
 
 __all__ = ["Scratch", "empty_folder"]
@@ -20,12 +22,16 @@ class Scratch:
     Args:
         folder: where; it must exist.
         source: the program's text, kept in `main.py`.
-        shared: whether tests run as another user, who must be let in.
+        uid: the user that tests become, who must be let in; None where they stay this one.
+        littered: other folders where that user may have left something.
     """
 
-    def __init__(self, folder: str, source: bytes, *, shared: bool) -> None:
-        self.folder, self.source = folder, source
-        self.mode = _OPEN if shared else 0o700
+    def __init__(
+        self, folder: str, source: bytes, *, uid: int | None = None, littered: Iterable[str] = ()
+    ) -> None:
+        self.folder, self.source, self.uid = folder, source, uid
+        self.littered = tuple(littered) if uid is not None else ()
+        self.mode = 0o700 if uid is None else _OPEN
         self.program = os.path.join(folder, "main.py")
         self.work = os.path.join(folder, "work")
         self.written: tuple[int, ...] = ()
@@ -36,6 +42,8 @@ class Scratch:
         Raises:
             OSError: it cannot be written.
         """
+        for place in self.littered:
+            self._tidy(place)
         if self.written and self._is_pristine():
             return
         empty_folder(self.folder)
@@ -47,21 +55,36 @@ class Scratch:
         chmod(self.folder, 0o555)  # only the working folder is for writing
         self.written = self._identity()
 
+    def remove(self) -> None:
+        """Leave nothing behind, as far as that can be done; a mount point stays."""
+        for place in self.littered:
+            self._tidy(place)
+        with contextlib.suppress(OSError):
+            empty_folder(self.folder)
+            os.rmdir(self.folder)
+
     def _is_pristine(self) -> bool:
         try:
-            if self.mode == _OPEN:  # nothing else is theirs to change
-                return not os.listdir(self.work)
-            return (
-                self._identity() == self.written
-                and stat.S_IMODE(os.lstat(self.work).st_mode) == self.mode
-                and not os.listdir(self.work)
-            )
+            return self._identity() == self.written and not os.listdir(self.work)
         except OSError:
             return False
 
     def _identity(self) -> tuple[int, ...]:
-        """Changes with whatever is done to the program's text or to its folder's entries."""
-        return (*_fingerprint(self.program), *_fingerprint(self.folder))
+        """Changes with whatever is done to the program's text or to the two folders, attributes included."""
+        if self.uid is not None:  # nothing else is theirs to change
+            return _fingerprint(self.work)
+        return (*_fingerprint(self.work), *_fingerprint(self.program), *_fingerprint(self.folder))
+
+    def _tidy(self, place: str) -> None:
+        with contextlib.suppress(OSError), os.scandir(place) as entries:
+            for entry in entries:
+                if entry.stat(follow_symlinks=False).st_uid != self.uid:
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    empty_folder(entry.path)
+                    rmdir(entry.path)
+                else:
+                    unlink(entry.path)
 
 
 def empty_folder(folder: str) -> None:

@@ -112,6 +112,7 @@ class Worker:
         self.sock = socket(fileno=line)
         self.fork_hooks: list[dict[str, Any]] = []
         self.go_behind_the_wall: Callable[[], None] = lambda: None
+        self.mark_no_files: Callable[[], object] = lambda: None
         register, os.register_at_fork = os.register_at_fork, lambda **hooks: self.fork_hooks.append(hooks)
         try:
             self._load_modules(config)
@@ -149,6 +150,8 @@ class Worker:
         self.user = kernel.find_user(self.config["uid"], [os.path.dirname(os.__file__), self.scratch, *site])
         kernel.drop_bounding_set(reads_all=self.user is not None and self.user[1])
         walled = self._build_wall() if self.config["readable"] else 0
+        if walled and self.user is None:
+            self.mark_no_files = self.calls.make_marks_filter()
         facts = {
             "own_pids": self.own_pids >= 0,
             "user": self.user,
@@ -167,19 +170,22 @@ class Worker:
                     pass
         finally:
             self.supervisor.kill_descendants()
-            with contextlib.suppress(OSError):  # a mount point stays
-                self.scratches.empty_folder(self.scratch)
-                os.rmdir(self.scratch)
+            self.make_scratch(b"").remove()
 
     def _build_wall(self) -> int:
         """Prepare what tests are to be kept behind; returns its version, 0 where the kernel has none."""
         landlock = _load(self.config["folder"], "landlock")
-        wall = landlock.make_rules(self.config["readable"], self.config["writable"])
+        wall = landlock.make_rules(self.config["readable"], self.config["writable"], self.config["closed"])
         if wall < 0:
             return 0
         self.go_behind_the_wall = lambda: landlock.obey(wall)
         version: int = landlock.version()
         return version
+
+    def make_scratch(self, source: bytes) -> Any:
+        """The scratch folder of a program; all use the same place, one after the other."""
+        uid = None if self.user is None else self.user[0]
+        return self.scratches.Scratch(self.scratch, source, uid=uid, littered=self.config["littered"])
 
     def _one_job(self) -> bool:
         """Serve one program; False when this worker must not go on."""
@@ -265,7 +271,7 @@ class Submission:
 
     def __init__(self, worker: Worker, job: dict[str, Any], source: bytes, tell: int) -> None:
         self.worker, self.job, self.source, self.tell = worker, job, source, tell
-        self.scratch = worker.scratches.Scratch(worker.scratch, source, shared=worker.user is not None)
+        self.scratch = worker.make_scratch(source)
         config = worker.config
         self.limits = worker.supervisor.Limits(job["time_limit"], config["output"], job["memory_limit"])
         function = bool(job["function"])
@@ -281,6 +287,7 @@ class Submission:
             (chdir, (self.scratch.work,)),
             *((resource.setrlimit, limit) for limit in rlimits),
             *([] if worker.user is None else [(worker.kernel.become, (worker.user,))]),
+            (worker.mark_no_files, ()),
             (worker.kernel.show_memory, ()),
             (set_handler, (int(signal.SIGINT), signal.default_int_handler)),
             *([(worker.kernel.die_with_parent, ())] if worker.own_pids < 0 else []),

@@ -7,12 +7,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from lcbkit.judging import bubblewrap
+from lcbkit.judging import bubblewrap, launch
 from lcbkit.judging.kernel import rlimits
 from lcbkit.judging.pool import Pool
 from lcbkit.judging.sandbox import sandbox_status
@@ -100,14 +99,60 @@ except ImportError: pass
     assert output(bwrap, code) == ""
 
 
-@pytest.mark.usefixtures("bwrap")
-def test_an_installed_copy_of_the_library_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("walled")
+def test_an_installed_copy_of_the_library_is_closed(monkeypatch: pytest.MonkeyPatch, tier: str) -> None:
     (site, *_) = bubblewrap.site_folders()
-    monkeypatch.setattr(bubblewrap, "_PACKAGE", site / "pip")
-    masked = [
-        word for before, word in pairwise(bubblewrap.arguments(user_namespace=True)) if before == "--tmpfs"
-    ]
-    assert str((site / "pip").resolve()) in masked
+    monkeypatch.setattr(bubblewrap, "_PACKAGE", site / "pip")  # as if that were ours
+    with Pool(1, sandbox=tier) as own:
+        closed, open_one = str(site / "pip" / "__init__.py"), str(site / "psutil" / "__init__.py")
+        assert output(own, TRY_TO_READ.format(paths=[closed, open_one])).split()[:2] == ["read", open_one]
+        assert output(own, "import numpy; print(numpy.ones(2).sum())") == "2.0\n"
+
+
+def test_files_of_the_same_user_cannot_be_marked(
+    tier: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not any(words.startswith("nothing to write but") for words in sandbox_status(tier).holds):
+        pytest.skip("nothing keeps programs from that here, as the status says")
+    monkeypatch.setattr(launch, "unused_uid", lambda _: None)  # run by root, tests stay root then
+    file = tmp_path / "file"
+    file.write_text("text")
+    before = file.stat()
+    code = f"""
+import os
+for mark in (lambda p: os.chmod(p, 0o777), lambda p: os.utime(p, (1, 1)), lambda p: os.truncate(p, 1),
+             lambda p: os.setxattr(p, "user.note", b"x"), lambda p: os.chown(p, os.getuid(), os.getgid()),
+             lambda p: os.chmod("/proc/self/fd/%d" % os.open(p, os.O_PATH), 0o777)):
+    try: mark({str(file)!r})
+    except OSError: pass
+import shutil
+open("a", "w").write("6")
+shutil.copy("a", "b")
+print(open("b").read())
+"""
+    with Pool(1, sandbox=tier) as own:
+        assert output(own, code) == "6\n"
+    after = file.stat()
+    assert (after.st_mode, after.st_mtime_ns, after.st_ctime_ns, after.st_size) == (
+        before.st_mode,
+        before.st_mtime_ns,
+        before.st_ctime_ns,
+        before.st_size,
+    )
+
+
+def test_no_local_socket_of_others_can_be_reached(pool: Pool, tier: str, tmp_path: Path) -> None:
+    if not any(words.startswith("no talk to your other programs") for words in sandbox_status(tier).holds):
+        pytest.skip("nothing keeps programs from them here, as the status says")
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    path = tmp_path / "s"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        path.chmod(0o777)
+        server.listen()
+        code = f"import socket\ntry: socket.socket(socket.AF_UNIX).connect({str(path)!r}); print('in')\n"
+        assert output(pool, code + "except OSError: print('no')") == "no\n"
 
 
 def test_only_the_working_folder_can_be_written(walled: Pool) -> None:

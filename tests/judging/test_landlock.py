@@ -63,6 +63,29 @@ def test_only_what_is_allowed_can_be_changed(places: tuple[Path, Path, Path]) ->
         assert [path.name for path in folder.iterdir()] == ["file"]
 
 
+def test_a_part_of_a_readable_folder_can_be_closed(places: tuple[Path, Path, Path]) -> None:
+    folder = places[0]
+    for name in ("open", "deep/closed/inner", "deep/beside"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "file").write_text("text")
+    (folder / "way in").symlink_to(folder / "deep" / "closed")
+
+    def trying(work: Callable[[], object]) -> int:
+        def run() -> None:
+            kernel.forbid_new_privileges()
+            closed = [str(folder / "deep" / "closed")]
+            landlock.obey(landlock.make_rules([str(folder), "/usr"], [str(places[1])], closed))
+            work()
+
+        return in_a_child(run)
+
+    for name in ("file", "open/file", "deep/beside/file"):
+        assert trying((folder / name).read_text) == 0
+    assert trying(lambda: list(folder.iterdir())) == 0
+    for name in ("deep/closed/inner/file", "way in/inner/file"):
+        assert trying((folder / name).read_text) == errno.EACCES
+
+
 def test_everything_can_be_done_in_a_writable_folder(places: tuple[Path, Path, Path]) -> None:
     folder = places[1]
 

@@ -32,7 +32,7 @@ def program(folder: Path, text: str) -> str:
 def test_a_status_says_what_holds_and_what_does_not(tier: str) -> None:
     status = sandbox_status(tier)
     assert status.tier == tier
-    alone = "no talk to your other programs through local sockets"
+    alone = "no list of your other processes"
     assert alone in (status.holds if tier == "bwrap" else status.does_not_hold)
     assert all(text in str(status) for text in status.holds + status.does_not_hold)
     assert "<table>" in status._repr_html_()
