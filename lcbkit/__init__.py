@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from lcbkit.magic import load_ipython_extension
     from lcbkit.models import get_model
     from lcbkit.notebook import notebook_setup
+    from lcbkit.optimizers.aggregation import aggregate
+    from lcbkit.optimizers.running import optimize
     from lcbkit.plots import save_figure
     from lcbkit.problems import Problem, ProblemSet, TestCase
     from lcbkit.prompts import build_prompt
@@ -40,6 +42,7 @@ _HOME = {
     "TestResult": "judging.report",
     "Verdict": "judging.report",
     "aevaluate": "evaluation",
+    "aggregate": "optimizers.aggregation",
     "browse": "widgets",
     "build_prompt": "prompts",
     "build_team": "topologies.team",
@@ -55,6 +58,7 @@ _HOME = {
     "load_problems": "dataset",
     "load_run": "results",
     "notebook_setup": "notebook",
+    "optimize": "optimizers.running",
     "pass_at_k": "results",
     "plots": "plots",
     "run_python": "judging.pool",
@@ -76,6 +80,7 @@ __all__ = [
     "TestResult",
     "Verdict",
     "aevaluate",
+    "aggregate",
     "browse",
     "build_prompt",
     "build_team",
@@ -91,6 +96,7 @@ __all__ = [
     "load_problems",
     "load_run",
     "notebook_setup",
+    "optimize",
     "pass_at_k",
     "plots",
     "run_python",

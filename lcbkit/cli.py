@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import click
 
 import lcbkit
+from lcbkit.commands.optimizing import aggregate, optimize
 from lcbkit.commands.plotting import plot
 from lcbkit.commands.problems import judge, problems
 from lcbkit.commands.results import compare, rejudge, show
@@ -24,7 +25,7 @@ from lcbkit.commands.upkeep import doctor, notebooks, record
 from lcbkit.errors import LcbkitError
 from lcbkit.topologies.roles import TOPOLOGIES
 
-__all__ = ["benchmark", "lcb", "main"]
+__all__ = ["benchmark", "lcb", "main", "protocol"]
 
 INTERRUPTED = 130
 _CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
@@ -43,6 +44,11 @@ def benchmark(topology: str, args: Sequence[str] | None = None) -> NoReturn:
     given = list(sys.argv[1:] if args is None else args)
     command = run if {"--batch", "-h", "--help"} & set(given) else demo_with_flags_of_run
     sys.exit(_run(command, [topology, *given], f"python -m lcbkit.topologies.{topology}"))
+
+
+def protocol(args: Sequence[str] | None = None) -> NoReturn:
+    """What `python -m lcbkit.optimizers.run` does: `lcb optimize`."""
+    sys.exit(_run(optimize, args, "python -m lcbkit.optimizers.run"))
 
 
 def _run(command: click.Command, args: Sequence[str] | None, name: str) -> int:
@@ -112,7 +118,10 @@ def lcb() -> None:
     """Experiments with teams of LLM agents on LiveCodeBench."""
 
 
-for _command in (demo, run, sweep, judge, problems, show, compare, plot, rejudge, notebooks, record, doctor):
+for _command in (
+    *(demo, run, sweep, judge, problems, show, compare, plot, rejudge),
+    *(optimize, aggregate, notebooks, record, doctor),
+):
     lcb.add_command(_command)
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ FLOORS = [
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 # Inside a folder only these import their siblings; the others are values or stand alone.
 WORKERS_OF_A_FOLDER = {
-    "commands": {"inputs", "plotting", "problems", "results", "solving", "sweeping", "upkeep"},
+    "commands": {"inputs", "optimizing", "plotting", "problems", "results", "solving", "sweeping", "upkeep"},
     "widgets": {"problem_browser", "problem_view", "run_browser", "run_rows", "progress"},
     "plots": {"bars", "every", "export", "heatmap", "marks", "months", "pairs", "panel", "teams", "tokens"},
     "judging": {"crew", "launch", "pool", "sandbox", "verdicts"},

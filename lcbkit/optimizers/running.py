@@ -13,6 +13,7 @@ from lcbkit.known_ids import splits as known_splits
 from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.endpoints import REFLECTION_MODEL, Models, decodings
 from lcbkit.optimizers.evaluations import Evaluations
+from lcbkit.optimizers.grid import estimate
 from lcbkit.optimizers.interface import Optimizer
 from lcbkit.optimizers.job import JobError, JobFolder, read_sealed
 from lcbkit.optimizers.methods import make_optimizer
@@ -32,7 +33,7 @@ from lcbkit.topologies.roles import plan_team, role_prompts
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["DATASETS", "Phase", "job_spec", "optimize"]
+__all__ = ["DATASETS", "Phase", "dry_run", "job_spec", "optimize"]
 
 DATASETS = ("lcb", "sample", "toy")
 Phase = Literal["all", "optimize", "validate", "test"]
@@ -203,6 +204,29 @@ def job_spec(
             f"{message_format} messages; allow_any_cell=True (--allow-any-cell) runs it all the same"
         )
     return spec
+
+
+def dry_run(method: str, topology: str, **asked: Any) -> dict[str, Any]:
+    """What a job is and costs, without asking a model or reading a problem.
+
+    Args:
+        method: as in `optimize`.
+        topology: as in `optimize`.
+        **asked: what `job_spec` takes.
+    """
+    spec = job_spec(method, topology, **asked)
+    rows = {name: len(ids) for name, ids in _splits(spec).items()}
+    return {
+        "cell": asdict(spec.cell),
+        "cell_id": spec.cell.id,
+        "grid_cell": spec.cell.in_grid,
+        "optimizer_seed": spec.seed,
+        "budget": spec.budget,
+        "rows": rows,
+        "protocol_conformant": not spec.departures(),
+        "departures": spec.departures(),
+        "cost": estimate(spec, **rows).to_dict(),
+    }
 
 
 class _Job:

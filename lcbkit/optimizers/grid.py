@@ -1,0 +1,117 @@
+"""What the protocol runs and what a job will cost, known before a model is asked."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from math import ceil
+from typing import Any
+
+from lcbkit.optimizers.endpoints import PROTOCOL_MODELS
+from lcbkit.optimizers.specification import GRID, Cell, JobSpec
+from lcbkit.optimizers.wiring import team_spec
+from lcbkit.topologies.roles import plan_team
+
+__all__ = ["Cost", "cells", "estimate"]
+
+_TOKENS_PER_CALL = 2_500
+_TOKENS_PER_REFLECTION = 12_000
+
+
+def cells(dataset: str = "lcb") -> Iterator[Cell]:
+    """Every cell that the protocol runs, for both of its models."""
+    for model in PROTOCOL_MODELS.values():
+        for method, topologies in GRID.items():
+            for topology in topologies:
+                yield Cell(
+                    method=method,
+                    task=dataset,
+                    topology=topology,
+                    framework="langgraph",
+                    communication="freeform",
+                    team_size=1 if topology == "single" else 4,
+                    task_model=model,
+                )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What a job takes, as far as it can be known.
+
+    Attributes:
+        charged_rollouts: the most that the search can charge.
+        evaluation_rollouts: the most that validation and test run, uncharged.
+        calls_per_rollout: model calls of one rollout without a tool call; each tool round is one more.
+        task_calls: calls of the task model: those of all rollouts, probes and judges.
+        reflection_calls: calls of the reflection model, about.
+        tokens: of all calls, about: 2,500 for a call of a team or a judge, 12,000 for one of reflection.
+    """
+
+    charged_rollouts: int
+    evaluation_rollouts: int
+    calls_per_rollout: int
+    task_calls: int
+    reflection_calls: int
+    tokens: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts as plain JSON values."""
+        return asdict(self)
+
+
+def estimate(spec: JobSpec, *, train: int, validation: int, test: int) -> Cost:
+    """What a job will take.
+
+    Args:
+        spec: the job.
+        train: rows of that split.
+        validation: rows of that split.
+        test: rows of that split.
+    """
+    shape = spec.shape
+    team = team_spec(plan_team(shape.topology, None if shape.topology == "single" else shape.team_size))
+    rounds = (shape.rounds or 2) if shape.topology == "decentralized" else 1
+    # A manager speaks first and last.
+    calls = team.team_size * rounds + (shape.topology == "centralized")
+    charged, judged, written = _search(
+        spec.method, spec.budget, len(team.roles), len(team.players), len(team.edges), train, validation
+    )
+    evaluated = (1 if spec.method == "identity" else 2) * (validation + test)
+    task_calls = (charged + evaluated) * calls + judged
+    return Cost(
+        charged_rollouts=charged,
+        evaluation_rollouts=evaluated,
+        calls_per_rollout=calls,
+        task_calls=task_calls,
+        reflection_calls=written,
+        tokens=task_calls * _TOKENS_PER_CALL + written * _TOKENS_PER_REFLECTION,
+    )
+
+
+def _search(
+    method: str, budget: int, roles: int, players: int, edges: int, train: int, validation: int
+) -> tuple[int, int, int]:
+    """Charged rollouts at most, calls of the task model as probe or judge, and reflection calls, about."""
+    match method:
+        case "gepa" | "mamut_gepa":
+            return budget, 0, max(0, budget - validation) // 6
+        case "mipro":
+            charged = min(budget, 2 * train + 4 * validation)
+            return charged, 0, ceil(train / 10) + 4 * roles + 2
+        case "mapro":
+            rounds = min(8, max(0, budget // train - 1))
+            per_round = 30 * roles + 75 * max(edges, players > 0)
+            return min(budget, (rounds + 1) * train), rounds * per_round, roles * (5 + 7 * rounds)
+        case "maspo":
+            return budget, 0, ceil(84 * budget / 60)
+        case "hivemind":
+            coalitions = min(40, 2**players)
+            cycle = coalitions * min(5, budget // coalitions) + 10
+            cycles = budget // cycle
+            return cycles * cycle, 0, max(1, cycles)
+        case "maspob":
+            return budget, 0, 29 * roles
+        case "tavo":
+            batch = min(validation, max(3, (budget - 30) // 6))
+            attempts = min(10, max(0, (budget - batch) // (6 + batch)))
+            return batch + attempts * (6 + batch), 0, 58 * attempts
+        case _:
+            return 0, 0, 0
