@@ -21,6 +21,7 @@ __all__ = [
     "INSIDE",
     "SCRATCH",
     "SCRATCH_BYTES",
+    "SCRATCH_FILES",
     "arguments",
     "find_programs",
     "masked",
@@ -31,6 +32,7 @@ __all__ = [
 INSIDE = "/judge"
 SCRATCH = "/scratch"
 SCRATCH_BYTES = 256 * 1024**2
+SCRATCH_FILES = 32_768
 _FILES = ("worker.py", "calls.py", "guest.py", "kernel.py", "prelude.py", "scratch.py", "supervisor.py")
 _HERE = Path(__file__).parent
 _PACKAGE = _HERE.parent

@@ -90,7 +90,8 @@ def filter_calls(*, own_pids: bool, network: bool) -> bool:
 
     Args:
         own_pids: whether all that a test can name by a number is its own, but for the process that judges.
-        network: whether sockets may be made that have an address, since they lead nowhere.
+        network: whether sockets may be made that have an address, since they lead nowhere. Without, the
+            few modules that talk through files fail, such as `multiprocessing.Manager`.
 
     Returns:
         False where the kernel filters nothing, or for a kind of machine whose numbers are not known here.

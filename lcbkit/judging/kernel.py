@@ -23,6 +23,7 @@ __all__ = [
     "hide_memory",
     "keep_orphans",
     "leave_pids",
+    "limit_files",
     "new_pids",
     "own_pids",
     "reset_signals",
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 _CLONE_NEWPID = 0x20000000
+_MS_NOSUID, _MS_NODEV, _MS_REMOUNT = 2, 4, 32
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_KEEPCAPS, _PR_SET_CHILD_SUBREAPER = 1, 4, 8, 36
 _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, _PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 2, 4
 _PR_CAPBSET_DROP = 24
@@ -145,6 +147,16 @@ def leave_pids(own: int) -> None:
     """Further children live in this process's own namespace again."""
     if _libc is not None and _libc.setns(own, _CLONE_NEWPID):
         raise OSError(ctypes.get_errno(), "no way back to the own process namespace")
+
+
+def limit_files(folder: str, number: int) -> None:
+    """Let a file system in memory hold so many files, where this process may say so; 0 for any number.
+
+    Empty ones take memory too, and time to remove.
+    """
+    if _libc is not None and number:
+        flags = _MS_REMOUNT | _MS_NOSUID | _MS_NODEV
+        _libc.mount(None, folder.encode(), None, flags, b"nr_inodes=%d" % number)
 
 
 def rlimits(

@@ -24,7 +24,7 @@ __all__ = ["Confined", "Confinement", "WorkerBrokenError", "await_ready", "spawn
 _HERE = Path(__file__).parent
 _START_SECONDS = 120.0
 _OUTPUT_BYTES = 64 * 1024**2
-_PROCESSES = 128
+_PROCESSES = 256
 _numbers = count()  # tell this process's workers apart; run by root, each gets a user of its own
 _ENVIRONMENT = {
     "LD_BIND_NOW": "1",  # else each test looks the same functions up again; the worker takes it out
@@ -228,6 +228,7 @@ def _config(confinement: Confinement, line: int, scratch: Path | None) -> dict[s
         "writable": [] if inside else [str(scratch), "/dev/shm", *(f"/dev/{n}" for n in bubblewrap.DEVICES)],
         "network": inside,  # no way out of there, so its sockets lead nowhere
         "output": _OUTPUT_BYTES,
+        "files": bubblewrap.SCRATCH_FILES if inside else 0,
         "file_size": bubblewrap.SCRATCH_BYTES,
         # Linux counts them for each user; inside a user namespace for that one alone, since version 5.14.
         "processes": _PROCESSES + (0 if counted_apart else _own_tasks()),

@@ -140,6 +140,7 @@ class Worker:
         kernel, site = self.kernel, self.config["site"]
         os.environ.pop("LD_BIND_NOW", None)
         kernel.reset_signals()
+        kernel.limit_files(self.scratch, self.config["files"])
         kernel.forbid_new_privileges()
         kernel.hide_memory()
         kernel.keep_orphans()

@@ -177,6 +177,20 @@ except OSError as error:
     assert output(bwrap, "open('x', 'wb').write(bytes(100 << 20)); print(1)") == "1\n"
 
 
+def test_the_scratch_folder_holds_so_many_files(bwrap: Pool) -> None:
+    code = """
+import os
+try:
+    for number in range(40_000): os.close(os.open(str(number), os.O_CREAT | os.O_WRONLY))
+except OSError as error:
+    print(number, error.strerror)
+"""
+    number, reason = output(bwrap, code).split(" ", 1)
+    assert 30_000 < int(number) <= 32_768
+    assert reason == "No space left on device\n"
+    assert output(bwrap, "open('x', 'w').close(); print(1)") == "1\n"
+
+
 def test_there_is_no_network(tier: str, pool: Pool) -> None:
     if not any(words.startswith("no network") for words in sandbox_status(tier).holds):
         pytest.skip("nothing keeps programs from the network here, as the status says")
