@@ -37,7 +37,7 @@ WORKERS_OF_A_FOLDER = {
     | {"single", "independent", "sequential", "centralized", "decentralized"},
     "optimizers": {path.stem for path in (PACKAGE / "optimizers").glob("*.py")}
     - {"bandit", "belief", "bundle", "lessons", "overlay", "pairwise", "rescoring", "seeds", "shapley"}
-    - {"statistics", "toy"},
+    - {"statistics", "toy_shapes"},
 }
 # What runs a job; a method of optimization must not reach around its context for any of it.
 ENGINE = {"aggregation", "charging", "curve", "deciding", "endpoints", "evaluations", "grid", "job", "ledger"}
@@ -52,7 +52,7 @@ ENGINE |= {
     "run",
     "scoring",
 }
-ENGINE |= {"search", "seeds", "specification", "statistics", "toy", "transcripts", "wiring"}
+ENGINE |= {"search", "seeds", "specification", "statistics", "toy", "toy_shapes", "transcripts", "wiring"}
 
 
 def modules() -> list[Path]:

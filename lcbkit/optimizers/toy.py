@@ -19,6 +19,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolCall
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
+from lcbkit.optimizers.toy_shapes import in_shape
 from lcbkit.problems import Problem, ProblemSet
 from lcbkit.topologies.delegation import DELEGATE
 
@@ -124,8 +125,10 @@ class ToyModel(BaseChatModel):
     ) -> ChatResult:
         texts = [message.text for message in messages]
         rng = random.Random(int(kwargs.get("seed") or 0))
-        # A member of a team is asked with the model's own sampling values, a single model with the call's.
-        in_team = "temperature" not in kwargs
+        # A member of a team is asked with the model's own sampling values, a single model with the call's; a
+        # role that is probed alone has its prompt as system message, where DSPy has its field marks.
+        probed = messages[0].type == "system" and "[[ ## " not in texts[0]
+        in_team = probed or "temperature" not in kwargs
         answer = _solution(texts) if in_team else _reflection("\n".join(texts), rng)
         calls = _jobs(messages, kwargs.get("tools", ()))
         read, written = sum(map(len, texts)) // 4 + 1, len(answer) // 4 + 1
@@ -180,5 +183,5 @@ def _reflection(prompt: str, rng: random.Random) -> str:
     held = [remedy for remedy in REMEDIES.values() if remedy in prompt]
     wanted = [remedy for trap, remedy in REMEDIES.items() if _NOTES[trap] in prompt and remedy not in held]
     new = rng.choice(wanted) if wanted and rng.random() < _CHANCE_OF_A_REMEDY else _USELESS
-    text = "Do your part of the work on the programming problem. " + " ".join([*held, new])
-    return f"```\n{text}\n```"
+    sentences = ["Do your part of the work on the programming problem.", *held, new]
+    return in_shape(prompt, sentences, lambda text: sum(remedy in text for remedy in REMEDIES.values()))
