@@ -97,7 +97,7 @@ def _jobs(message: Message, worker: str) -> list[str]:
 
 
 def _duty(team: TeamSpec, role: str) -> str:
-    return f"`{role}`: {team.descriptions[role]}"
+    return f'`{role}`, whose duty the team puts in these words: "{team.descriptions[role]}"'
 
 
 def variants_prompt(team: TeamSpec, role: str, prompt: str, count: int) -> str:
@@ -111,7 +111,7 @@ def variants_prompt(team: TeamSpec, role: str, prompt: str, count: int) -> str:
     """
     return f"""{_SETTING}
 
-Here are the standing instructions of one of its members, {_duty(team, role)}
+Here are the standing instructions of one of its members: {_duty(team, role)}
 
 ## The instructions
 {prompt}
@@ -141,7 +141,7 @@ def node_prompt(
         demos: prompts whose worth is known.
     """
     return f"""{_SETTING}
-You rate the work of one member, {_duty(team, role)}
+You rate the work of one member: {_duty(team, role)}
 {_demos(demos)}
 ## Its instructions
 {cut_middle(prompt, _PROMPT)}
@@ -172,7 +172,9 @@ def edge_prompt(
         demos: prompts of the reader whose worth is known.
     """
     return f"""{_SETTING}
-You rate a hand-off between two members, from {_duty(team, source)} To {_duty(team, target)}
+You rate a hand-off between two members.
+- It comes from {_duty(team, source)}
+- It goes to {_duty(team, target)}
 {_demos(demos)}
 ## The problem
 {task}
@@ -209,7 +211,8 @@ def blame_prompt(team: TeamSpec, role: str, parents: Sequence[str], row: Row, ro
         f"### {parent}\n{cut_middle(role_trace(rollout, parent), _TRACE)}" for parent in parents
     )
     return f"""{_SETTING}
-The team failed on the problem below. You are {_duty(team, role)} You read what the following colleagues \
+The team failed on the problem below. You are {_duty(team, role)}
+You read what the following colleagues \
 wrote: {", ".join(parents)}. Say what in their work led to the failure.
 
 ## The problem
@@ -244,7 +247,7 @@ def rewrite_prompt(
         revision: tells this request from others that are alike.
     """
     return f"""{_SETTING}
-You revise the standing instructions of one of its members, {_duty(team, role)}
+You revise the standing instructions of one of its members: {_duty(team, role)}
 
 ## The instructions now
 {prompt}
@@ -258,7 +261,8 @@ You revise the standing instructions of one of its members, {_duty(team, role)}
 ## Your revision ({revision})
 {operator}
 Keep the member's duty, whom it works with, and the form in which it hands over its work. Do not write \
-about a single problem.
+about a single problem. That a submission must end with one fenced program is told to its writer elsewhere; \
+the instructions need not.
 
 Write the complete revised instructions between these tags, and nothing else:
 {BEGIN_PROMPT}

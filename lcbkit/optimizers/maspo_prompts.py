@@ -44,7 +44,9 @@ def sample_text(row: Row, rollout: Rollout, role: str, *, outcome: bool) -> str:
     ]
     parts = [f"Problem:\n{row_text(row, _PROBLEM)}"]
     if peers:
-        parts.append(f"What others wrote:\n{transcript(peers, last=_PEERS, each=_PEER)}")
+        parts.append(
+            f"What others wrote, before it and after it:\n{transcript(peers, last=_PEERS, each=_PEER)}"
+        )
     parts.append(f"What the role wrote:\n{own_output(rollout, role) or '(nothing)'}")
     if outcome:
         ended = "solved" if rollout.score >= 1 else "not solved"
@@ -80,8 +82,8 @@ def proposal_prompt(team: TeamSpec, role: str, prompt: str, samples: Sequence[st
 programming contest problems in Python. A problem counts as solved when the submitted program passes hidden \
 tests.
 
-## The role: {role}
-{team.descriptions[role]}
+## The role
+{role}, whose duty the team puts in these words: "{team.descriptions[role]}"
 {_colleagues(team, role)}
 
 ## What must stay
@@ -127,8 +129,8 @@ def judge_prompt(team: TeamSpec, role: str, row: Row, first: str, second: str) -
     return f"""Two versions of the same team member, `{role}`, worked on the same programming contest \
 problem. Decide whose output serves the team better.
 
-## The member's duty
-{team.descriptions[role]}
+## The member's duty, in the words that the team uses
+"{team.descriptions[role]}"
 {requirement(team, role)}
 
 ## The problem

@@ -37,18 +37,22 @@ def apply_overlay(prompt: str, rules: str) -> str:
     return f"{bare}\n\n{overlay_block(rules)}" if rules.strip() else bare
 
 
-def rules_of(text: str, *, most: int, longest: int = 400) -> str:
+def rules_of(text: str, *, most: int, longest: int = 400, bare: bool = False) -> str:
     """The rules in a model's answer as a bulleted list, one line each; empty if it holds none.
 
     Args:
         text: the answer, or the part of it between delimiters.
         most: how many rules are kept.
         longest: characters kept of each.
+        bare: whether lines without a bullet are rules too, where there is no bullet at all.
     """
+    lines = text.splitlines()
     items: list[str] = []
-    for line in text.splitlines():
+    for line in lines:
         if found := _ITEM.fullmatch(line.rstrip()):
             items.append(found.group(1).strip())
         elif items and line.startswith((" ", "\t")) and line.strip():
             items[-1] += " " + line.strip()
+    if bare and not items:
+        items = [line.strip() for line in lines if re.search(r"\w", line)]
     return "\n".join(f"- {item[:longest].rstrip()}" for item in dict.fromkeys(items[:most]))

@@ -28,6 +28,7 @@ _PIECE = 6_000
 _EARLIER = 4_000
 _EVALUATION = 12_000
 _HISTORY = 1_000
+_PROMPT = 4_000
 
 _TEAM = """A team of language models solves programming contest problems in Python. Only the program that \
 the team submits counts: it is right if it passes hidden tests, and there is no partial credit."""
@@ -47,7 +48,9 @@ def _verdict(rollout: Rollout) -> str:
 def _wiring(team: TeamSpec) -> str:
     if team.replicas > 1:
         return f"Its {team.team_size} members all work as `{team.roles[0]}`, from one and the same prompt."
-    return "Its roles:\n" + "\n".join(f"- {role}: {team.descriptions[role]}" for role in team.roles)
+    return "Its roles, with their duties in the words that the team uses:\n" + "\n".join(
+        f'- {role}: "{team.descriptions[role]}"' for role in team.roles
+    )
 
 
 def piece_prompt(
@@ -92,7 +95,9 @@ Answer with one JSON object and nothing else:
 that name the decisive point of this step, with the detail that shows it>"}}"""
 
 
-def role_prompt(team: TeamSpec, row: Row, rollout: Rollout, role: str, credits: Sequence[str]) -> str:
+def role_prompt(
+    team: TeamSpec, row: Row, rollout: Rollout, role: str, prompt: str, credits: Sequence[str]
+) -> str:
     """Ask what one role's prompt is to blame or to thank for in one rollout.
 
     Args:
@@ -100,6 +105,7 @@ def role_prompt(team: TeamSpec, row: Row, rollout: Rollout, role: str, credits: 
         row: the problem.
         rollout: the work on it.
         role: whose part is judged.
+        prompt: the instructions that it worked under.
         credits: what was said of the work's pieces, in order.
     """
     said = f"Judgements of its steps, in order:\n{listing(credits)}\n\n" if credits else ""
@@ -124,6 +130,9 @@ about this problem.
 
 ## The whole work
 {evaluation[:_EVALUATION]}
+
+## The instructions of `{role}`
+{cut_middle(prompt, _PROMPT)}
 
 ## The part of `{role}`
 What it was given:
@@ -239,6 +248,8 @@ roles or a single problem.
 
 ## What was found
 {cut_middle(findings, 12_000)}
+
+That a submission must end with one fenced program is told to its writer elsewhere; the instructions need not.
 
 Write the complete new instructions between these two lines:
 {BEGIN_PROMPT}

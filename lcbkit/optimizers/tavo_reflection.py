@@ -95,11 +95,11 @@ class Reflection:
             rollouts: the batch.
         """
         if self._mode == "paper":
-            credits = self._role_credits(rows, rollouts, by_piece=True)
+            credits = self._role_credits(current, rows, rollouts, by_piece=True)
             bundle, rules = self._refined_by_role(current, credits), ""
             items = sum(len(found) for credit in credits for found in credit.edits.values())
         else:
-            credits = self._role_credits(rows, rollouts, by_piece=False)
+            credits = self._role_credits(current, rows, rollouts, by_piece=False)
             knowledge = self._knowledge(credits)
             rules = "" if knowledge.empty else self._written_rules(knowledge)
             bundle = self._seeded(knowledge, rules)
@@ -135,7 +135,7 @@ class Reflection:
         return lines
 
     def _role_credits(
-        self, rows: Sequence[Row], rollouts: Sequence[Rollout], *, by_piece: bool
+        self, current: Bundle, rows: Sequence[Row], rollouts: Sequence[Rollout], *, by_piece: bool
     ) -> list[RoleCredit]:
         """What could be read of the judgements of roles, in the order of rollouts, pieces and roles."""
         judge = self._use_credit and not by_piece
@@ -145,7 +145,8 @@ class Reflection:
             for part in self._parts(rollout, by_piece=by_piece):
                 for role in self._ctx.team.roles:
                     if spoken(part, role):
-                        prompts.append((role, role_prompt(self._ctx.team, row, part, role, credits)))
+                        text = current.roles[role]
+                        prompts.append((role, role_prompt(self._ctx.team, row, part, role, text, credits)))
         found = []
         for (role, _), answer in zip(prompts, self._ask(prompts, _TEMPERATURE), strict=True):
             credit = parse_role_credit(role, parse_json(answer))
@@ -185,7 +186,9 @@ class Reflection:
     def _written_rules(self, knowledge: Knowledge) -> str:
         least, most = self._rules
         answer = self._ask([("rules", rules_prompt(self._ctx.team, knowledge, least, most))], _TEMPERATURE)[0]
-        rules = rules_of(extract_block(answer, answer, begin=BEGIN_RULES, end=END_RULES), most=most)
+        tagged = BEGIN_RULES in answer
+        block = extract_block(answer, "", begin=BEGIN_RULES, end=END_RULES) if tagged else answer
+        rules = rules_of(block, most=most, bare=tagged)
         self._unreadable += not rules
         return rules
 

@@ -40,4 +40,6 @@ def test_rules_are_the_items_of_a_list_and_nothing_else() -> None:
     assert rules_of(answer, most=2).count("\n") == 1
     assert rules_of("No list at all.", most=6) == ""
     assert rules_of("", most=6) == ""
+    assert rules_of("Name the cost.\n\nTest it.\n---", most=6, bare=True) == "- Name the cost.\n- Test it."
+    assert rules_of("Rules:\n- Test it.", most=6, bare=True) == "- Test it."
     assert len(rules_of("- " + "x" * 10**6, most=6)) == 402

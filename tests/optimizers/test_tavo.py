@@ -141,6 +141,8 @@ def test_questions_carry_no_more_of_a_problem_than_its_statement() -> None:
     assert any("(nothing: this is the first step)" in prompt for prompt in credits)
     roles = [prompt for prompt in seen if "You study what the role" in prompt]
     assert all("progress 4, coordination 6, stage fit 5: Skipped the bound." in prompt for prompt in roles)
+    told = "## The instructions of `coder_worker`\nYou are the coder_worker. Work with care, step by step."
+    assert sum(told in prompt for prompt in roles) == 6
 
 
 @pytest.mark.parametrize("mode", ["overlay", "hybrid", "paper"])
