@@ -12,7 +12,7 @@ from lcbkit.highlight import code_html, prose_html
 from lcbkit.html import clip
 from lcbkit.text import one_line
 
-__all__ = ["VIEW_STYLE", "answer_html", "trajectory_html"]
+__all__ = ["VIEW_STYLE", "answer_html", "facts_html", "trajectory_html"]
 
 VIEW_STYLE = (Path(__file__).parent / "answer_html.css").read_text(encoding="utf-8")
 """The style sheet of everything here; it applies inside an element of class `lcbv`."""
@@ -31,7 +31,7 @@ def answer_html(answer: Values) -> str:
     tone = _TONES.get(status, "bad" if "error" in status else "warn")
     parts = [
         f'<div class="lcbv-head"><b class="lcbv-{tone}">{escape(status.replace("_", " "))}</b>'
-        f"{_facts(facts)}</div>",
+        f"{facts_html(facts)}</div>",
         f'<div class="lcbv-error">{escape(str(answer["error"]))}</div>' if answer.get("error") else "",
         code_html(code) if code else '<div class="lcbv-none">no program</div>',
         trajectory_html(answer),
@@ -57,6 +57,14 @@ def trajectory_html(answer: Values) -> str:
     return f'<div class="lcbv-runs">{"".join(parts)}</div>'
 
 
+def facts_html(words: Iterable[str | None]) -> str:
+    """Short facts behind each other; the signs between them are text, so that they stay without our style."""
+    known = [escape(word) for word in words if word]
+    return "".join(
+        f' <span class="lcbv-fact">{"· " if place else ""}{word}</span>' for place, word in enumerate(known)
+    )
+
+
 def _run_html(
     run: Values, earlier: Sequence[Values], handoffs: Sequence[Values], *, place: int, opened: bool
 ) -> str:
@@ -69,8 +77,8 @@ def _run_html(
         f"{float(run.get('latency_s') or 0):.1f} s",
         "wrote a program" if run.get("code") else "no program",
     ]
-    ending = "" if stop == "end" else f'<span class="lcbv-warn">{escape(stop.replace("_", " "))}</span>'
-    summary = f"<b>{escape(str(run.get('role')))}</b>{_facts(words)}{ending}"
+    ending = "" if stop == "end" else f' <span class="lcbv-warn">{escape(stop.replace("_", " "))}</span>'
+    summary = f"<b>{escape(str(run.get('role')))}</b>{facts_html(words)}{ending}"
     error = f'<div class="lcbv-error">{escape(str(run["error"]))}</div>' if run.get("error") else ""
     body = error + _messages_html(run, earlier, place)
     body += "".join(_handoff_html(handoff, f"{place}h{i}") for i, handoff in enumerate(handoffs))
@@ -114,7 +122,7 @@ def _message_html(message: Values, results: Mapping[Any, Values], called: set[An
     if role == "tool" and message.get("tool_call_id") in called:
         return ""  # it stands with its call
     names = {"system": "system prompt", "user": "what it was sent", "tool": "a tool's answer"}
-    summary = f"{escape(names.get(role, role))}{_facts([f'{len(text):,} characters'])}"
+    summary = f"{escape(names.get(role, role))}{facts_html([f'{len(text):,} characters'])}"
     return _folded(summary, _pre(text), key=key)
 
 
@@ -143,10 +151,10 @@ def _handoff_html(handoff: Values, key: str) -> str:
     state = (
         ""
         if not errors
-        else f'<span class="lcbv-warn">not in its format: {escape(one_line(errors[0], 80))}</span>'
+        else f' <span class="lcbv-warn">not in its format: {escape(one_line(errors[0], 80))}</span>'
     )
     summary = (
-        f"{escape(str(handoff.get('role')))} → {escape(str(handoff.get('target')))}{_facts(facts)}{state}"
+        f"{escape(str(handoff.get('role')))} → {escape(str(handoff.get('target')))}{facts_html(facts)}{state}"
     )
     boxes = [("as handed over", prose_html(rendered))]
     if raw and raw.strip() not in rendered:
@@ -169,7 +177,7 @@ def _votes_html(votes: Values, runs: Sequence[Values]) -> str:
     head = "<tr><th>votes</th><th>agents</th><th>program</th></tr>"
     listing = f'<table class="lcbv-buckets">{head}{"".join(rows)}</table>' if rows else ""
     words = f"groups of {', '.join(map(str, sizes))}; agent {winner} speaks for the team"
-    return _folded(f"<b>vote</b>{_facts([words])}", listing, key="vote", kind="lcbv-vote")
+    return _folded(f"<b>vote</b>{facts_html([words])}", listing, key="vote", kind="lcbv-vote")
 
 
 def _buckets(runs: Sequence[Values]) -> list[tuple[str, list[int]]]:
@@ -215,10 +223,6 @@ def _usage_words(usage: Values) -> list[str]:
 
 def _said(message: Values) -> tuple[str, str]:
     return str(message.get("role")), str(message.get("content"))
-
-
-def _facts(words: Iterable[str]) -> str:
-    return "".join(f'<span class="lcbv-fact">{escape(word)}</span>' for word in words)
 
 
 def _pre(text: str) -> str:

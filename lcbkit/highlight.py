@@ -90,7 +90,8 @@ def _prose(text: str) -> str:
     if not text.strip():
         return ""
     html = _INLINE.sub(_inline, escape(text.strip("\n"), quote=False))
-    return "<p>" + _HEADING.sub(r"<b>\1</b>", html) + "</p>"
+    # `pre` keeps lines and blanks where our style sheet is taken away, as in a notebook without trust.
+    return "<pre>" + _HEADING.sub(r"<b>\1</b>", html) + "</pre>"
 
 
 def _inline(match: re.Match[str]) -> str:

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["badge", "chip", "clip", "columns", "details", "pre", "table"]
+__all__ = ["badge", "chip", "clip", "columns", "copy_button", "details", "pre", "table"]
 
 # JupyterLab's own variables make both themes work; the fallbacks serve exported pages.
 _PRE = (
-    "margin:0;max-height:16em;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere;"
+    "margin:0;max-height:{height};overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere;background:none;"
     "word-break:normal;text-align:left;"
     "font-family:var(--jp-code-font-family,monospace);font-size:var(--jp-code-font-size,13px);line-height:1.4"
 )
@@ -39,16 +39,17 @@ def clip(text: str, limit: int = 4_000) -> str:
     return f"{text[: limit - tail]}\n… {len(text) - limit:,} characters cut …\n{text[-tail:]}"
 
 
-def pre(text: str, limit: int = 4_000, *, mark: tuple[int, int] | None = None) -> str:
-    """A scrolling block of preformatted text, escaped and cut to about `limit` characters.
+def pre(text: str, limit: int = 4_000, *, mark: tuple[int, int] | None = None, height: str = "16em") -> str:
+    """A block of preformatted text that scrolls beyond its height, escaped, cut to about `limit` characters.
 
     With `mark`, a half-open range of characters stands out, and a long text is cut around it; an empty range,
     where something is missing, shows as two marked words.
     """
+    style = _PRE.format(height=height)
     if not text and mark is None:
         return f'<div style="color:{_BADGE_COLOURS["plain"]};font-style:italic">empty</div>'
     if mark is None:
-        return f'<pre style="{_PRE}">{escape(clip(text, limit))}</pre>'
+        return f'<pre style="{style}">{escape(clip(text, limit))}</pre>'
     start, end = mark
     before, after = text[:start], text[end:]
     head, tail = before[-limit // 2 :], after[: limit // 2]
@@ -59,7 +60,7 @@ def pre(text: str, limit: int = 4_000, *, mark: tuple[int, int] | None = None) -
         + escape(tail)
         + _cut(len(after) - len(tail), "\n… {} after")
     )
-    return f'<pre style="{_PRE}">{body}</pre>'
+    return f'<pre style="{style}">{body}</pre>'
 
 
 def _cut(count: int, words: str) -> str:
@@ -78,12 +79,24 @@ def chip(word: str, tone: str = "plain", *, title: str = "") -> str:
     return f'<span style="{style}" title="{escape(title)}">{escape(word)}</span>'
 
 
-def columns(cells: Iterable[tuple[str, str]]) -> str:
-    """Boxes side by side, below each other where there is no room; each is a plain title and an HTML body."""
+def copy_button(text: str, what: str) -> str:
+    """A button that copies a text, whole; for pages that `widgets.Pane` shows, it does nothing on others."""
+    name = f"Copy the {what}"
+    return (
+        f'<button type="button" class="lcbv-copy lcbv-copy-small" data-copy="{escape(text)}" '
+        f'title="{escape(name)}" aria-label="{escape(name)}">Copy</button>'
+    )
+
+
+def columns(cells: Iterable[tuple[str, str] | tuple[str, str, str]]) -> str:
+    """Boxes side by side, below each other where there is no room.
+
+    Each is a plain title, an HTML body, and perhaps a piece of HTML that stands opposite the title.
+    """
     boxes = "".join(
         f'<div style="flex:1 1 14em;min-width:0;{_BOX}"><div style="color:{_BADGE_COLOURS["plain"]};'
-        f'font-size:11px;margin-bottom:.2em">{escape(title)}</div>{body}</div>'
-        for title, body in cells
+        f'font-size:11px;margin-bottom:.2em">{"".join(aside)}{escape(title)}</div>{body}</div>'
+        for title, body, *aside in cells
     )
     return f'<div style="display:flex;flex-wrap:wrap;gap:.5em;margin:.4em 0">{boxes}</div>'
 

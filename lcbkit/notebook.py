@@ -40,7 +40,11 @@ def notebook_setup(source: str | None = None, model: str | None = None) -> Noteb
         model=model or os.environ.get("MODEL_ID") or "recorded",
     )
     problems = "the shipped sample" if chosen.source == "sample" else chosen.source
-    answers = "recorded answers, offline" if chosen.model == "recorded" else chosen.model
+    answers = chosen.model
+    if chosen.model == "recorded":
+        answers = "recorded answers, offline"
+        if chosen.source != "sample":
+            answers += " (they cover the shipped problems only: for others set MODEL before a team is asked)"
     print(f"Problems: {problems}. Model: {answers}.")  # noqa: T201  (what a reader of the cell must see)
     return chosen
 
@@ -90,7 +94,7 @@ class Texts:
         return "\n\n".join(f"{title}\n{indent(text, '    ')}" for title, text in self.texts.items())
 
     def _repr_html_(self) -> str:
-        return columns((title, pre(text)) for title, text in self.texts.items())
+        return columns((title, pre(text, height="26em")) for title, text in self.texts.items())
 
 
 def show_texts(texts: Mapping[str, str]) -> Texts:

@@ -1,3 +1,4 @@
+import re
 from typing import Any
 
 import pytest
@@ -140,3 +141,15 @@ def test_an_empty_answer_is_said_to_be_one() -> None:
     page = answer_html({"code": None, "status": "infra_error", "error": "gone", "trajectory": []})
     assert "no program" in page
     assert "infra error" in page
+
+
+def test_what_a_sanitizer_leaves_can_still_be_read() -> None:
+    """A notebook that is not trusted loses our style sheet: lines, blanks and gaps must stand in the text."""
+    text = "First:\n    indented\n```python\nif True:\n    print(1)\n```"
+    page = answer_html(answer(run(messages=[{"role": "assistant", "content": text}])))
+    bare = re.sub(r"<style>.*?</style>| (class|style)=\"[^\"]*\"", "", page, flags=re.S)
+    blocks = [re.sub(r"<[^>]+>", "", block) for block in re.findall(r"<pre>(.*?)</pre>", bare, re.S)]
+    assert "First:\n    indented" in blocks
+    assert "if True:\n    print(1)" in blocks
+    words = re.sub(r"<[^>]+>", "", bare)
+    assert "coder agent 0 · 2 model calls · 1 tool call · 1,234 tokens" in words

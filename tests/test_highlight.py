@@ -44,8 +44,8 @@ def test_a_program_too_long_to_show_is_still_copied_whole() -> None:
 
 def test_prose_keeps_its_lines_and_marks_what_models_mark() -> None:
     page = prose_html("# Plan\nUse `n` and **one** pass.\n```python\nx = 1\n```\nDone.")
-    assert "<p><b>Plan</b>\nUse <code>n</code> and <b>one</b> pass.</p>" in page
-    assert page.index("<p>") < page.index("lcbv-code") < page.index("Done.")
+    assert "<pre><b>Plan</b>\nUse <code>n</code> and <b>one</b> pass.</pre>" in page
+    assert page.index("<pre>") < page.index("lcbv-code") < page.index("Done.")
 
 
 @pytest.mark.parametrize(

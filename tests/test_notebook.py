@@ -16,8 +16,10 @@ def test_a_notebook_takes_the_sample_and_the_recorded_answers_unless_told_otherw
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert notebook_setup() == ("sample", "recorded")
-    assert "sample" in capsys.readouterr().out
+    assert capsys.readouterr().out == "Problems: the shipped sample. Model: recorded answers, offline.\n"
     monkeypatch.setenv("LCB_DATASET", "release_v6")
+    notebook_setup()
+    assert "set MODEL before" in capsys.readouterr().out, "recorded answers do not cover other problems"
     monkeypatch.setenv("MODEL_ID", "qwen")
     assert notebook_setup() == ("release_v6", "qwen")
     assert notebook_setup("v1", "llama") == ("v1", "llama")

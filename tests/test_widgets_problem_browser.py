@@ -146,7 +146,7 @@ def test_a_right_and_a_wrong_program_are_judged_as_by_judge(shown: ProblemBrowse
         (r.index, r.verdict, r.actual) for r in alone.results
     ]
     assert "wrong answer" in shown._view.status.value
-    assert "expected" in shown._view.results.value
+    assert "expected" in shown._view.results.html
     assert shown._view.bar.value == shown._view.bar.max == report.total
     assert shown._view.judge.disabled is False
     assert shown._view.stop.disabled is True
@@ -198,7 +198,7 @@ def test_hostile_titles_and_outputs_are_text() -> None:
     problem = lcbkit.Problem.from_row(make_row("p", question_title=title, question_content=title))
     shown = browse([problem])
     shown.judge(f"print({title!r})\nprint({title!r}, file=__import__('sys').stderr)")
-    parts = (shown._view.head.value, shown._view.results.value, shown._repr_html_())
+    parts = (shown._view.head.value, shown._view.results.html, shown._repr_html_())
     shown.close()
     for part in parts:
         assert "<img" not in part

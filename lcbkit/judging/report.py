@@ -13,7 +13,7 @@ from json import loads
 from typing import Any
 
 from lcbkit.difference import first_difference
-from lcbkit.html import badge, chip, columns, details, pre
+from lcbkit.html import badge, chip, columns, copy_button, details, pre
 from lcbkit.text import block, ending, last_error, last_line, one_line, size
 
 __all__ = ["Execution", "Report", "TestResult", "Verdict"]
@@ -57,6 +57,8 @@ _SIGNS = {
 _Marked = tuple[str, tuple[int, int] | None]
 _QUIET_RUN = 30  # more passed tests in a row than this are one line in the terminal
 _OTHER_FAILURES = 10  # failures after the first that a notebook can open
+_SHORT_VALUE = 40  # characters of a returned value that is told whole, not only where it differs
+_CUT = " characters are missing here]\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,6 +198,14 @@ class Report:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_html(self, *, copy: bool = False) -> str:
+        """The report as a notebook shows it.
+
+        Args:
+            copy: with buttons that copy what a failed test holds; they work where `widgets.Pane` shows it.
+        """
         failures = [result for result in self.results if not result.passed]
         chips = [_chip(result) for result in self.results]
         chips += [chip(f"{index} ·", title="not run") for index in range(len(self.results), self.total)]
@@ -203,7 +213,7 @@ class Report:
         parts = [
             f'<div style="margin-bottom:.4em">{badge(*self._badge())} {escape(self._count())}</div>',
             f'<div style="display:flex;flex-wrap:wrap;gap:3px">{"".join(chips)}</div>',
-            *(_folded(result, opened=result is failures[0]) for result in shown),
+            *(_folded(result, opened=result is failures[0], copy=copy) for result in shown),
         ]
         if len(failures) > len(shown):
             parts.append(f"<div>and {len(failures) - len(shown)} more that did not pass</div>")
@@ -316,6 +326,8 @@ def _place(result: TestResult) -> str:
     (expected, wanted_mark), (actual, mark) = _compared(result)
     if wanted_mark is None or mark is None:
         return last_line(result.stderr)
+    if result.mode == "functional" and max(len(expected), len(actual)) <= _SHORT_VALUE:
+        return f"expected {one_line(expected, _SHORT_VALUE)}, got {one_line(actual, _SHORT_VALUE)}"
     line = actual.count("\n", 0, mark[0]) + 1
     column = mark[0] - actual.rfind("\n", 0, mark[0])
     place = f"character {column}" if result.mode == "functional" else f"line {line}, column {column}"
@@ -346,18 +358,29 @@ def _chip(result: TestResult) -> str:
     )
 
 
-def _folded(result: TestResult, *, opened: bool) -> str:
+def _folded(result: TestResult, *, opened: bool, copy: bool) -> str:
     sign, tone = _SIGNS[result.verdict]
     summary = f"{badge(f'{sign} results[{result.index}]', tone)} {escape(_claim(result))}"
-    return details(summary, _evidence(result), opened=opened)
+    return details(summary, _evidence(result, copy=copy), opened=opened)
 
 
-def _evidence(result: TestResult) -> str:
+def _evidence(result: TestResult, *, copy: bool = False) -> str:
     (expected, wanted_mark), (actual, mark) = _compared(result)
     boxes = [
-        ("input", pre(result.input, 2_000)),
-        ("expected", pre(expected, 2_000, mark=wanted_mark)),
-        ("actual", pre(actual, 2_000, mark=mark)),
+        ("input", pre(result.input, 2_000), _copying(result.input, "input") if copy else ""),
+        (
+            "expected",
+            pre(expected, 2_000, mark=wanted_mark),
+            _copying(result.expected, "expected output") if copy else "",
+        ),
+        ("actual", pre(actual, 2_000, mark=mark), _copying(actual, "actual output") if copy else ""),
     ]
     errors = columns([("stderr", pre(result.stderr, 2_000))]) if result.stderr.strip() else ""
     return columns(boxes) + errors + f'<div style="font-size:11px">{escape(_cost(result))}</div>'
+
+
+def _copying(text: str, what: str) -> str:
+    """A copy button, or the reason why there is none: half of a test would only mislead."""
+    if _CUT in text:
+        return '<span style="float:right">too long to copy here; the problem has the whole test</span>'
+    return copy_button(text, what) if text else ""

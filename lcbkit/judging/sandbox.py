@@ -52,7 +52,7 @@ class SandboxStatus:
     def _repr_html_(self) -> str:
         rows = [("holds", text) for text in self.holds]
         rows += [("does not hold", text) for text in self.does_not_hold]
-        listing = table(("", ""), [(kind, escape(text)) for kind, text in rows])
+        listing = table(("here", "what confines a program"), [(kind, escape(text)) for kind, text in rows])
         reason = f" ({escape(self.reason)})" if self.reason else ""
         return f"<p>Sandbox: <b>{escape(self.tier)}</b>{reason}</p>{listing}"
 

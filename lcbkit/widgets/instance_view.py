@@ -1,10 +1,10 @@
 """One instance of a run as HTML: verdict, failures, program, and what the team wrote (pure functions)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from lcbkit.answer_html import trajectory_html
+from lcbkit.answer_html import facts_html, trajectory_html
 from lcbkit.highlight import code_html, prose_html
 from lcbkit.judging.report import Report
 from lcbkit.problems import Problem
@@ -81,7 +81,7 @@ def _head(record: Record, word: str, tone: str, label: str) -> str:
     )
     return (
         f'{run}<div class="lcbv-title">{title} <b class="lcbv-{tone}">{escape(word)}</b></div>'
-        f'<div class="lcbv-facts">{_facts(who)}</div><div class="lcbv-facts">{_facts(cost)}</div>'
+        f'<div class="lcbv-facts">{facts_html(who)}</div><div class="lcbv-facts">{facts_html(cost)}</div>'
         f"{erratum}{error}"
     )
 
@@ -90,7 +90,7 @@ def _failures(record: Record, texts: Mapping[str, Any], report: Report | None) -
     if report is None and texts.get("report"):
         report = Report.from_dict(texts["report"])
     if report is not None:
-        return f'<div class="lcbv-report">{report._repr_html_()}</div>'
+        return f'<div class="lcbv-report">{report.to_html(copy=True)}</div>'
     if (failure := record.first_failure) is not None:
         kind = str(failure.get("kind")).replace("_", " ")
         return (
@@ -106,7 +106,3 @@ def _part(title: str, body: str, key: str, fact: str = "", *, opened: bool = Fal
         f'<details class="lcbv-part" data-key="{escape(key)}"{" open" if opened else ""}>'
         f"<summary><b>{escape(title)}</b>{note}</summary><div>{body}</div></details>"
     )
-
-
-def _facts(words: Iterable[str | None]) -> str:
-    return "".join(f'<span class="lcbv-fact">{escape(word)}</span>' for word in words if word)

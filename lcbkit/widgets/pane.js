@@ -23,15 +23,17 @@ function render({ model, el }) {
   async function copy(event) {
     const button = event.target.closest(".lcbv-copy");
     if (!button) return;
-    const block = button.closest(".lcbv-code");
-    const text = block.dataset.copy ?? block.querySelector("pre").textContent;
+    const block = button.closest(".lcbv-code") ?? button.parentElement.parentElement;
+    const text = button.dataset.copy ?? block.dataset.copy ?? block.querySelector("pre").textContent;
     try {
       await navigator.clipboard.writeText(text);
       button.textContent = "Copied";
     } catch {
       // Pages that are not served securely have no clipboard: mark the text, so that Ctrl+C takes it.
-      getSelection().selectAllChildren(block.querySelector("pre"));
-      button.textContent = "Marked, press Ctrl+C";
+      const shown = block.querySelector("pre");
+      const whole = shown.textContent === text;
+      if (whole) getSelection().selectAllChildren(shown);
+      button.textContent = whole ? "Marked, press Ctrl+C" : "Not allowed here";
     }
     setTimeout(() => { button.textContent = "Copy"; }, 1500);
   }

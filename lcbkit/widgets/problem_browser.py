@@ -354,7 +354,7 @@ class ProblemBrowser:
         view, report, job = self._view, self.report, self._bench.job
         view.bar.layout.visibility = "hidden" if report is None else "visible"
         if report is None:
-            view.bar.value, view.bar.bar_style, view.status.value, view.results.value = 0, "", "", ""
+            view.bar.value, view.bar.bar_style, view.status.value, view.results.html = 0, "", "", ""
             return
         own = job if job is not None and self._current is job.order.problem else None
         running, stopped = (own.running, own.stopped) if own else (False, len(report.results) < report.total)
@@ -362,7 +362,8 @@ class ProblemBrowser:
         view.bar.max, view.bar.value = max(1, report.total), len(report.results)
         view.bar.bar_style = style
         view.status.value = badge(str(own.error), "bad") if own and own.error else words
-        view.results.value = report._repr_html_() if report.results else ""
+        html = report.to_html(copy=True) if report.results else ""
+        view.results.html = f'<div class="lcbv-report">{html}</div>'
         failure = report.first_failure
         if not running and failure and failure.verdict is Verdict.RUNTIME_ERROR:
             line = _LINE.match(failure.reason)

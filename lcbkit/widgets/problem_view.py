@@ -6,12 +6,14 @@ from typing import Any
 
 import ipywidgets
 
+from lcbkit.answer_html import VIEW_STYLE
 from lcbkit.html import badge
 from lcbkit.judging.report import Report, Verdict
 from lcbkit.problems import Problem
 from lcbkit.row_schema import DIFFICULTIES, PLATFORMS
 from lcbkit.widgets.catalogue import COLUMNS, MODES
 from lcbkit.widgets.editor import CodeEditor
+from lcbkit.widgets.pane import Pane
 from lcbkit.widgets.passages import Passages
 from lcbkit.widgets.style import style_sheet
 from lcbkit.widgets.table import DataTable
@@ -80,7 +82,7 @@ class ProblemView:
             group.layout = ipywidgets.Layout(flex=basis, min_width="0", overflow="visible")
         work = _box("lcb-work", self.left, self.right)
         bar = _box("lcb-bar", what, when)
-        parts = (style_sheet(_STYLE), bar, self.table, self.head, work, self.results)
+        parts = (style_sheet(VIEW_STYLE + _STYLE), bar, self.table, self.head, work, self.results)
         self.root = _box("lcb", *parts, kind=ipywidgets.VBox)
         self.root.add_class("lcb-problems")
         self.root.layout = ipywidgets.Layout(width="100%", overflow="visible", padding="2px 2px 0")
@@ -115,7 +117,7 @@ class ProblemView:
         self.editor = CodeEditor(placeholder="Write a Python program here and press Ctrl-Enter.")
         self.bar = ipywidgets.IntProgress(min=0, max=1)
         self.status = ipywidgets.HTML()
-        self.results = ipywidgets.HTML()
+        self.results = Pane(label="What the judge found")
         self.results.add_class("lcb-results")
         tools = _box("lcb-tools", self.judge, self.stop, self.tests, self.first, self.restore)
         state = _box("lcb-state", self.bar, self.status)

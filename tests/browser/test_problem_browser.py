@@ -146,6 +146,10 @@ def test_judges_a_wrong_and_a_right_program_and_survives_a_reload(shown: Noteboo
     results = shown.panel.locator(".lcb-results")
     expect(results.locator("mark").first).to_be_visible()
     expect(results).to_contain_text("expected")
+    copy = results.locator("details[open]").get_by_role("button", name="Copy the input")
+    copy.click()
+    expect(copy).to_have_text("Copied")
+    assert shown.page.evaluate("() => navigator.clipboard.readText()") == "300 200 1 1 1000\n"
     expect(shown.panel.locator(".lcb-table tr[data-key=lka1_a]")).to_contain_text("9/12")
     pictures(shown, "wrong", 1300)
     shown.theme("Dark")

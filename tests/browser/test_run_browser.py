@@ -63,6 +63,11 @@ def test_a_run_is_looked_through(notebook: Open, runs: tuple[Path, Path]) -> Non
     expect(panel.locator(".lcbv-part[data-key=program] .lcbv-copy")).to_have_text("Copied")
     code = page.page.evaluate("() => navigator.clipboard.readText()")
     assert code == panel.locator(".lcbv-part[data-key=program] pre").text_content()
+    failed = panel.locator(".lcbv-report details[open]")
+    failed.get_by_role("button", name="Copy the input").click()
+    expect(failed.get_by_role("button", name="Copy the input")).to_have_text("Copied")
+    given = page.page.evaluate("() => navigator.clipboard.readText()")
+    assert given.strip() == str(failed.locator("pre").first.text_content()).strip() != ""
 
     panel.locator(".lcbv-run[open] .lcbv-tool summary").click()
     expect(panel.locator(".lcbv-run[open] .lcbv-tool")).to_contain_text("stdout:")

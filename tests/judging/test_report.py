@@ -1,7 +1,9 @@
 """A report shows at a glance what failed and why, in the terminal and in a notebook, and survives storage."""
 
 import json
+import re
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
@@ -97,7 +99,20 @@ def test_a_long_run_of_passed_tests_is_one_line() -> None:
         (outcome(Verdict.WRONG_ANSWER, actual=""), "line 1, column 1: expected 6, got nothing more"),
         (
             outcome(Verdict.WRONG_ANSWER, mode="functional", expected="[1, null]", actual="[1, False]"),
-            "character 5: expected None, got False",
+            "expected [1, None], got [1, False]",
+        ),
+        (
+            outcome(Verdict.WRONG_ANSWER, mode="functional", expected='"ab"', actual="7"),
+            "expected 'ab', got 7",
+        ),
+        (
+            outcome(
+                Verdict.WRONG_ANSWER,
+                mode="functional",
+                expected=f"[{'1, ' * 20}2]",
+                actual=f"[{'1, ' * 20}3]",
+            ),
+            "character 62: expected 2, got 3",
         ),
         (
             outcome(
@@ -133,6 +148,18 @@ def test_a_notebook_shows_the_verdicts_and_opens_the_first_failure_only() -> Non
     assert html.count("<details") == 2
     assert html.index("<details open") < html.index("results[1]</span> wrong answer: line 1")
     assert html.count("<mark") == 2
+    assert not Balance(html).open
+
+
+def test_a_pane_copies_a_failed_tests_texts_whole_and_none_that_the_judge_cut() -> None:
+    long = "1 " * 3_000
+    failed = outcome(Verdict.WRONG_ANSWER, input=long, expected='"<6>"\n', actual="")
+    html = report(failed).to_html(copy=True)
+    assert [unescape(text) for text in re.findall(r'data-copy="([^"]*)"', html)] == [long, '"<6>"\n']
+    cut = replace(failed, input="1\n[9 characters are missing here]\n2")
+    assert "Copy the input" not in report(cut).to_html(copy=True)
+    assert "too long to copy" in report(cut).to_html(copy=True)
+    assert "<button" not in report(failed)._repr_html_(), "a page without our scripts has no dead button"
     assert not Balance(html).open
 
 
