@@ -2,6 +2,7 @@
 
 import re
 
+import lcbkit
 from tests.notebooks.kernel import data, executed, tagged, text
 
 STEM = "04_evaluate_50"
@@ -40,5 +41,9 @@ def test_a_second_call_finds_everything_done() -> None:
     assert "test_verdicts" in records
 
 
-def test_its_exercise_judges_a_failed_program() -> None:
-    assert "tests passed" in data(tagged(executed(STEM), "exercise"), "text/html")
+def test_its_exercise_judges_a_failed_program_and_a_repaired_one_passes() -> None:
+    cell = tagged(executed(STEM), "exercise")
+    assert "lka1_a: 1 of 12 tests passed" in data(cell, "text/html")
+    problem = lcbkit.load_problems("sample", only=["lka1_a"])[0]
+    repaired = "a, b, x, y, c = map(int, input().split())\nprint(max(0, a * x + b * y - c))"
+    assert lcbkit.judge(repaired, problem, stop_on_failure=True).passed

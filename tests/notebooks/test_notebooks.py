@@ -8,6 +8,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
+import lcbkit
 from tests.conftest import ROOT
 from tests.notebooks.kernel import (
     KEPT_EXECUTED,
@@ -103,3 +104,17 @@ def test_the_problem_browser_shows_itself_and_a_table_where_widgets_do_not_run()
     assert re.findall(r"<td>(\d+)</td>", data(tagged(notebook, "counts"), "text/html")) == list("323123121")
     assert "there-and-back" in data(tagged(notebook, "filtered"), "text/html")
     assert "wrong answer" in data(tagged(notebook, "report"), "text/html")
+
+
+def test_the_problem_browsers_example_passes_and_its_slip_escapes_the_public_tests() -> None:
+    notebook = nbformat.read(NOTEBOOKS / "01_browse_problems.ipynb", as_version=4)
+    told = notebook.cells[-1].source
+    code = lcbkit.extract_code(told)
+    problem = lcbkit.load_problems("sample", only=["lka2_a"])[0]
+    assert code is not None
+    assert problem.title in told
+    assert lcbkit.judge(code, problem).passed
+    slip = code.replace("max(readings)", "max(0, *readings)")
+    assert lcbkit.judge(slip, problem, tests=problem.public_tests).letters == "PP"
+    found = lcbkit.judge(slip, problem).letters
+    assert (found.count("W"), len(found)) == (3, 13), "as the notebook says"
