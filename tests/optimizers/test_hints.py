@@ -13,6 +13,9 @@ from tests.optimizers.malformed import MALFORMED
 from tests.scripted_endpoint import Reply, Request, ScriptedEndpoint
 
 SMALL: dict[str, dict[str, Any]] = {
+    "gepa": {"minibatch": 1},
+    "mamut_gepa": {"minibatch": 1},
+    "hivemind": {"coalition_batch": 1, "acceptance_batch": 1},
     "mapro": {"evaluation_batch": 2, "candidates": 3, "scoring_batch": 1, "at_once": 4},
     "maspo": {"minibatch": 2},
     "tavo": {"train_rows": 2, "most_validation_rows": 2, "least_validation_rows": 2},
@@ -43,7 +46,15 @@ def job(method: str, topology: str, endpoint: ScriptedEndpoint, source: Path, ou
 
 
 @pytest.mark.parametrize(
-    ("method", "topology"), [("mapro", "decentralized"), ("maspo", "centralized"), ("tavo", "sequential")]
+    ("method", "topology"),
+    [
+        ("gepa", "independent"),
+        ("mamut_gepa", "sequential"),
+        ("hivemind", "centralized"),
+        ("mapro", "decentralized"),
+        ("maspo", "centralized"),
+        ("tavo", "sequential"),
+    ],
 )
 def test_a_method_finds_the_hint_and_the_test_score_rises(
     method: str, topology: str, endpoint: ScriptedEndpoint, hints: Path, tmp_path: Path
