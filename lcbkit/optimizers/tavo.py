@@ -14,7 +14,8 @@ The rules come from the rollouts of the current bundle on 6 fixed train rows: ea
 judged knowing the outcome, each role is judged knowing the pieces, the edits proposed for all roles are
 pooled and ranked, and the pool is put into three to six rules. The newest candidate is the current bundle of
 the next attempt, adopted or not. Two attempts a round, five rounds, an end after two rounds in a row without
-an adoption.
+an adoption. A candidate whose text is the seed's is not run again: it counts as rejected with the seed's
+score.
 
 `mode="overlay"` is that. `hybrid` also rewrites each seed prompt by the pool, before the rules follow it.
 `paper` is closer to the paper's first algorithm: credit for each role in each piece, the edits ranked role by
