@@ -203,10 +203,10 @@ def line_of(found: dict[str, Any]) -> str:
     cell = f"{found['method']:<12}{found['topology']:<15}seed {found['seed']}"
     if "error" in found:
         return f"{cell}  failed: {found['error']}"
+    held = {None: "", True: ", holds the hint", False: ", does not hold the hint"}[found["held"]]
     return (
         f"{cell}  first success {found['first'] or 'never'}, {found['charged']} charged, "
-        f"{found['stop_reason']}, {'holds' if found['held'] else 'does not hold'} the hint, "
-        f"{found['seconds']} s"
+        f"{found['stop_reason']}{held}, {found['seconds']} s"
     )
 
 

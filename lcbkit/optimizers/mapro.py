@@ -19,7 +19,8 @@ rounds, or when none of the last 3 brought a gain over the round before.
 As in the benchmark, and other than in the paper: judging is pointwise, pools grow from the best so far, the
 centralized team is a star, and node and edge judges share their examples. Of our own: all choices meet the
 same seeds on the train rows, equal candidates are judged once, peers that share a prompt blame each other,
-and the scorer's words stand for the answer that contest problems do not have."""
+and the scorer's words stand for the answer that contest problems do not have.
+"""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
