@@ -45,6 +45,7 @@ _SCORED_PART = 20_000  # a score that comes later than this is none
 _CHARACTERS_PER_TOKEN = 3.0  # cautious: English has four, programs three and a half
 _SILENT = "(this role wrote nothing)"
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4})?")
+_LAST_COMMA = re.compile(r",\s*([}\]])")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^`]*)$")
 
 
@@ -205,14 +206,20 @@ def fit_context(
 def parse_json(text: str) -> dict[str, Any] | None:
     """The first JSON object of an answer, from its first opening brace; what follows is ignored.
 
-    A raw line break inside a string is taken as it is; None when there is no whole object.
+    A raw line break inside a string and a comma before a closing bracket are forgiven; None when there is no
+    whole object.
     """
     answer = strip_reasoning(text)
     start = answer.find("{")
     if start < 0:
         return None
+    # The mended text comes second: inside a string a comma before a bracket is no mistake.
+    return _decoded(answer[start:]) or _decoded(_LAST_COMMA.sub(r"\1", answer[start:]))
+
+
+def _decoded(text: str) -> dict[str, Any] | None:
     try:
-        value, _ = json.JSONDecoder(strict=False).raw_decode(answer, start)
+        value, _ = json.JSONDecoder(strict=False).raw_decode(text)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

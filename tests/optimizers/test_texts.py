@@ -74,6 +74,8 @@ def test_a_score_without_a_number_is_the_default() -> None:
         ('Here it is:\n```json\n{"a": {"b": [1, 2]}}\n```\nDone {x}.', {"a": {"b": [1, 2]}}),
         ('{"a": "two\nlines"}', {"a": "two\nlines"}),
         ('<think>{"a": 0}</think>{"a": 1}', {"a": 1}),
+        ('{"a": [1, 2,\n], "b": ", ]",}', {"a": [1, 2], "b": "]"}),
+        ('{"a": ", ]"} {"b": 1,}', {"a": ", ]"}),
         ('{"a": [1, 2', None),
         ("no object", None),
         ("", None),
@@ -107,7 +109,7 @@ def test_a_block_is_found_by_delimiters_then_fence_then_tail(text: str, block: s
     assert extract_block(text, "old", begin="<p>", end="</p>") == block
 
 
-@pytest.mark.parametrize("piece", ["```a\n", "`" * 5, "<p>", "~~~\n```\n", "{", "1"])
+@pytest.mark.parametrize("piece", ["```a\n", "`" * 5, "<p>", "~~~\n```\n", "{", "1", ", \n"])
 def test_a_huge_answer_is_read_in_no_time(piece: str) -> None:
     huge = piece * 200_000
     assert isinstance(extract_block(huge, "old", begin="<p>", end="</p>"), str)
