@@ -40,8 +40,17 @@ _NOTES = {
 }
 _SIZES = {"train": 20, "validation": 10, "test": 10}
 _FORMULA = re.compile(r"print (\d+) \* n \+ (\d+)\.")
-_USELESS = "Work in small steps and check each of them."
+_HARMLESS = (
+    "Work in small steps.",
+    "Check each step before the next one.",
+    "Say first what the result must be.",
+    "Prefer a plain way to a clever one.",
+    "Name things by what they hold.",
+    "Read the statement twice.",
+    "Try a small case by hand.",
+)
 _CHANCE_OF_A_REMEDY = 0.7
+_CHANCE_OF_A_LUCKY_GUESS = 0.3
 
 
 def toy_splits() -> dict[str, tuple[str, ...]]:
@@ -180,8 +189,22 @@ def _program(known: Sequence[str], factor: str, addend: str) -> str:
 
 def _reflection(prompt: str, rng: random.Random) -> str:
     """An answer to whatever a method asks, in the shape that it asks for."""
-    held = [remedy for remedy in REMEDIES.values() if remedy in prompt]
-    wanted = [remedy for trap, remedy in REMEDIES.items() if _NOTES[trap] in prompt and remedy not in held]
-    new = rng.choice(wanted) if wanted and rng.random() < _CHANCE_OF_A_REMEDY else _USELESS
-    sentences = ["Do your part of the work on the programming problem.", *held, new]
-    return in_shape(prompt, sentences, lambda text: sum(remedy in text for remedy in REMEDIES.values()))
+    sentences = ["Do your part of the work on the programming problem.", *_advice(prompt, rng)]
+    return in_shape(prompt, sentences, lambda text: len(_held(text)))
+
+
+def _held(text: str) -> list[str]:
+    return [remedy for remedy in REMEDIES.values() if remedy in text]
+
+
+def _advice(prompt: str, rng: random.Random) -> list[str]:
+    """Words that do no harm, the remedies that the prompt holds, and perhaps a new one.
+
+    Where no problem is shown, a new one is a guess.
+    """
+    held = _held(prompt)
+    shown = [remedy for trap, remedy in REMEDIES.items() if _NOTES[trap] in prompt]
+    wanted = [remedy for remedy in shown or REMEDIES.values() if remedy not in held]
+    chance = _CHANCE_OF_A_REMEDY if shown else _CHANCE_OF_A_LUCKY_GUESS
+    new = [rng.choice(wanted)] if wanted and rng.random() < chance else []
+    return [*rng.sample(_HARMLESS, 2), *held, *new]
