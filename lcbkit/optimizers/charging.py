@@ -137,7 +137,7 @@ class ChargedTeam:
             ids = [row.id for row in request.rows]
             if not ids or len(set(ids)) != len(ids):
                 raise ValueError(f"a batch needs rows, each of them once, not {ids[:20]}")
-            self._runner.check_mask(request.mask)
+            self._runner.check(request.bundle, request.mask)
 
     def _run(self, granted: Sequence[_Granted]) -> list[list[Rollout]]:
         if not granted:

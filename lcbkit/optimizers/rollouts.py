@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from lcbkit.errors import LcbkitError
-from lcbkit.optimizers.bundle import Bundle
+from lcbkit.optimizers.bundle import Bundle, BundleError
 from lcbkit.optimizers.endpoints import Decoding, Models
 from lcbkit.optimizers.interface import Rollout, Row, TeamSpec, Unsupported
 from lcbkit.optimizers.ledger import INFRASTRUCTURE_FAILURE
@@ -119,12 +119,16 @@ class Runner:
         self._teams: OrderedDict[Any, Team] = OrderedDict()
         self._lock = Lock()
 
-    def check_mask(self, mask: frozenset[str]) -> None:
-        """Make sure that the team can do without these players.
+    def check(self, bundle: Bundle, mask: frozenset[str]) -> None:
+        """Make sure that the team can work under these prompts and without these players.
 
         Raises:
-            Unsupported: this team cannot leave players out.
+            BundleError: the bundle has other roles.
+            Unsupported: this team cannot leave these players out.
         """
+        if set(bundle.roles) != set(self.spec.roles):
+            there = ", ".join(self.spec.roles)
+            raise BundleError(f"the bundle has the roles {', '.join(bundle.roles)}; the team has {there}")
         if strangers := mask - set(self.spec.players):
             raise Unsupported(
                 f"the {self._shape.topology} team cannot do without {', '.join(sorted(strangers))}; "
