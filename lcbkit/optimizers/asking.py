@@ -1,12 +1,21 @@
-"""Questions to a text model, many at once, with answers that do not depend on which comes first."""
+"""Questions to a text model, many at once, with answers that do not depend on which comes first.
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+The threads that wait for answers are daemons: an interrupt ends the wait at once, whatever is still on its
+way, where the standard library's executor would sit out every request.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from queue import SimpleQueue
+from threading import Event, Thread
+from typing import TypeVar
 
 from lcbkit.optimizers.interface import InfrastructureExhausted, ReflectionError, Step, TextModel
 
-__all__ = ["Ask", "answers", "ask_all", "needed_answers"]
+__all__ = ["Ask", "answers", "ask_all", "in_background", "needed_answers"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,14 +46,53 @@ def ask_all(model: TextModel, asks: Sequence[Ask], *, at_once: int = 4) -> list[
     for place, ask in enumerate(asks):
         groups.setdefault(ask, []).append(place)
 
-    def work(item: tuple[Ask, list[int]]) -> list[str | ReflectionError]:
-        return [_asked(model, item[0]) for _ in item[1]]
+    waiting = deque(groups.items())
+    stopping = Event()
+    done: SimpleQueue[tuple[list[int], list[str | ReflectionError] | BaseException]] = SimpleQueue()
+
+    def work() -> None:
+        while not stopping.is_set():
+            try:
+                ask, places = waiting.popleft()
+            except IndexError:
+                return
+            try:
+                done.put((places, [_asked(model, ask) for _ in places]))
+            except BaseException as error:  # noqa: BLE001 - raised again by the thread that asked
+                done.put((places, error))
 
     result: list[str | ReflectionError] = [""] * len(asks)
-    with ThreadPoolExecutor(max(1, at_once), thread_name_prefix="ask") as threads:
-        for places, given in zip(groups.values(), threads.map(work, groups.items()), strict=True):
+    for _ in range(min(max(1, at_once), len(groups))):
+        Thread(target=work, name="ask", daemon=True).start()
+    try:
+        for _ in groups:
+            places, given = done.get()
+            if isinstance(given, BaseException):
+                raise given
             for place, answer in zip(places, given, strict=True):
                 result[place] = answer
+    finally:
+        stopping.set()
+    return result
+
+
+def in_background(work: Callable[[], T]) -> Callable[[], T]:
+    """Begin some work in a thread of its own; calling what comes back waits for its result."""
+    done: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            done.put((work(), None))
+        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
+            done.put((None, error))
+
+    def result() -> T:
+        value, error = done.get()
+        if error is not None:
+            raise error
+        return value  # type: ignore[return-value]  # without an error it is the work's own
+
+    Thread(target=run, name="background", daemon=True).start()
     return result
 
 

@@ -23,13 +23,13 @@ and the scorer's words stand for the answer that contest problems do not have.
 """
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
 from lcbkit.errors import BadValueError
+from lcbkit.optimizers.asking import in_background
 from lcbkit.optimizers.belief import Assignment, PairwiseModel, best_assignment, tied_scores
 from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.interface import (
@@ -180,15 +180,15 @@ class _Search:
 
     def run(self) -> Outcome:
         searching = self._ctx.evaluate.remaining >= 2 * len(self._rows)
-        with ThreadPoolExecutor(1, thread_name_prefix="pools") as threads:
-            # The pools need no rollout: they are made while the seed runs.
-            pools = threads.submit(self._ask.first_pools, Step(_PHASE, 0, "pools")) if searching else None
-            self._best = _State(self._ctx.seed_bundle, self._run_on_train(self._ctx.seed_bundle))
+        # The pools need no rollout: they are made while the seed runs.
+        first = Step(_PHASE, 0, "pools")
+        pools = in_background(lambda: self._ask.first_pools(first)) if searching else None
+        self._best = _State(self._ctx.seed_bundle, self._run_on_train(self._ctx.seed_bundle))
         self._ctx.journal(
             Event(iteration=0, incumbent=self._best.bundle, score=self._best.score, note="seed")
         )
         try:
-            stop = self._rounds(pools.result()) if pools else "budget"
+            stop = self._rounds(pools()) if pools else "budget"
         except BudgetExhausted:
             stop = "budget"
         return Outcome(

@@ -1,5 +1,8 @@
 """Questions asked at once: order, repeats, and what becomes of those without an answer."""
 
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -7,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from lcbkit.optimizers.asking import Ask, answers, ask_all, needed_answers
+from lcbkit.optimizers.asking import Ask, answers, ask_all, in_background, needed_answers
 from lcbkit.optimizers.interface import InfrastructureExhausted, ReflectionError, Step
+from tests.conftest import ROOT
 
 STEP = Step("optimization/test", 0)
 
@@ -82,3 +86,32 @@ def test_what_a_model_must_not_raise_passes_through() -> None:
 
 def test_no_questions_need_no_model() -> None:
     assert answers(failing, []) == []
+
+
+def test_work_in_the_background_gives_its_result_or_its_error() -> None:
+    assert in_background(lambda: 7)() == 7
+    with pytest.raises(ZeroDivisionError):
+        in_background(lambda: 1 // 0)()
+
+
+SILENT = """
+import threading
+from lcbkit.optimizers.asking import Ask, ask_all, in_background
+from lcbkit.optimizers.interface import Step
+def silent(prompt, **_):
+    print("asked", flush=True)
+    threading.Event().wait()
+ask_all(silent, [Ask(prompt=str(n), step=Step("x", 0)) for n in range(9)], at_once=2)
+"""
+
+
+def test_an_interrupt_does_not_wait_for_answers() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", SILENT], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "asked\n"
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert "KeyboardInterrupt" in errors
+    assert process.returncode != 0
