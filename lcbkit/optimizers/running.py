@@ -15,7 +15,7 @@ from lcbkit.optimizers.endpoints import REFLECTION_MODEL, Models, decodings
 from lcbkit.optimizers.evaluations import Evaluations
 from lcbkit.optimizers.grid import estimate
 from lcbkit.optimizers.interface import Optimizer
-from lcbkit.optimizers.job import JobError, JobFolder, read_sealed
+from lcbkit.optimizers.job import JobError, JobFolder, JobStopped, read_sealed
 from lcbkit.optimizers.methods import make_optimizer
 from lcbkit.optimizers.outcome import Optimized, summary_of
 from lcbkit.optimizers.phases import SplitRows, run_test, validate
@@ -142,9 +142,13 @@ def optimize(
     optimizer = make_optimizer(method, spec.settings)
     folder = JobFolder(Path(out).expanduser())
     with telling(progress) as teller:
-        _Job(spec, optimizer, folder, teller, prompts, source, concurrency).run(
-            phase, evaluation_cache, full_tests=full_tests
-        )
+        try:
+            _Job(spec, optimizer, folder, teller, prompts, source, concurrency).run(
+                phase, evaluation_cache, full_tests=full_tests
+            )
+        except JobStopped as stopped:
+            teller(JobFinished(words=str(stopped), stopped=True))
+            raise
         optimized = Optimized.load(folder.path)
         teller(JobFinished(words=optimized.words))
         return optimized

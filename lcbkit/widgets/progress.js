@@ -25,9 +25,10 @@ function render({ model, el }) {
   bar.setAttribute("role", "progressbar");
   const cells = make("div", "lcb-live-cells");
   const counts = make("div", "lcb-live-counts");
+  const curve = make("div", "lcb-live-curve");
   const note = make("div", "lcb-live-note");
   top.append(facts, button);
-  el.append(top, bar, cells, counts, note);
+  el.append(top, bar, curve, cells, counts, note);
   let came = Date.now();
 
   function fact(value, words, name = "") {
@@ -47,6 +48,7 @@ function render({ model, el }) {
     }
     const total = state.total ? ` of ${state.total.toLocaleString("en")}` : "";
     parts.push(fact(`${state.done.toLocaleString("en")}${total}`, state.what));
+    for (const [value, words] of state.facts ?? []) parts.push(fact(value, words));
     if (state.rate) parts.push(fact((60 * state.rate).toFixed(1), "a minute"));
     parts.push(fact(duration(state.seconds + since), "elapsed"));
     const left = state.left === null ? 0 : state.left - since;  // a promise that has run out is none
@@ -54,6 +56,30 @@ function render({ model, el }) {
       parts.push(fact(duration(left), "left, about"));
     }
     facts.replaceChildren(...parts);
+  }
+
+  // A step line: a score holds until the next one.
+  function drawCurve(points, budget) {
+    curve.replaceChildren();
+    if (!points || !points.length) return;
+    const [width, height] = [320, 72], space = "http://www.w3.org/2000/svg";
+    const corners = [];
+    for (const [charged, best] of points) {
+      const x = (charged / Math.max(budget, 1)) * width, y = 2 + (1 - best) * (height - 4);
+      if (corners.length) corners.push([x, corners[corners.length - 1][1]]);
+      corners.push([x, y]);
+    }
+    const [charged, best] = points[points.length - 1];
+    const svg = document.createElementNS(space, "svg"), line = document.createElementNS(space, "polyline");
+    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    svg.setAttribute("width", width);
+    svg.setAttribute("height", height);
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", `best ${percent(best)} after ${charged} of ${budget} rollouts`);
+    line.setAttribute("points", corners.map((corner) => corner.map((number) => number.toFixed(1)).join(",")).join(" "));
+    line.setAttribute("class", "lcb-live-line");
+    svg.append(line);
+    curve.append(svg);
   }
 
   function draw() {
@@ -77,6 +103,7 @@ function render({ model, el }) {
       item.append(make("span", `lcb-v lcb-v-${letter}`, letter), ` ${words} ${number}`);
       return item;
     }));
+    drawCurve(state.curve, state.budget);
     note.textContent = state.phase === "stopping"
       ? "stopping: programs that are finished get their verdict, then all is saved" : state.note || state.where;
     button.disabled = state.phase !== "running";

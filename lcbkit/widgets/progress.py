@@ -1,4 +1,4 @@
-"""A live view of a batch in a notebook: counts, pass@1 so far, time left, each verdict, and a stop button."""
+"""A live view of a batch or a search in a notebook: counts, score so far, time left, and a stop button."""
 
 import threading
 import time
@@ -17,8 +17,17 @@ from IPython.display import HTML, DisplayHandle, display
 from lcbkit.judging.pool import JudgeEvent
 from lcbkit.results import wilson_interval
 from lcbkit.runs.progress import InstanceFinished, RunFinished, RunStarted
+from lcbkit.search_events import (
+    EvaluationAdvanced,
+    IncumbentReported,
+    JobFinished,
+    JobStarted,
+    PhaseStarted,
+    RolloutCharged,
+)
 from lcbkit.widgets.outcomes import LETTERS, legend, outcome, strip
 from lcbkit.widgets.reachable import unattached
+from lcbkit.widgets.searching import SearchShown, curve_svg, plain
 from lcbkit.widgets.style import STYLE
 
 __all__ = ["LiveProgress", "live_progress"]
@@ -100,6 +109,10 @@ class LiveProgress:
                 self._passed, self._scored = event.passed, event.scored
             case JudgeEvent():
                 self._judged(event)
+            case JobStarted() | PhaseStarted() | RolloutCharged() | IncumbentReported():
+                self._search(event)
+            case EvaluationAdvanced() | JobFinished():
+                self._search(event)
             case RunFinished():
                 self._phase = "stopped" if event.stopped else "finished"
             case _:
@@ -144,6 +157,7 @@ class LiveProgress:
             "rate": rate,
             "counts": self._counts(),
             "note": self._note,
+            **plain(self._shown_search),
         }
 
     def __repr__(self) -> str:
@@ -152,6 +166,8 @@ class LiveProgress:
         parts = [f"{state['done']:,}{total} {state['what']}", state["phase"]]
         if state["scored"]:
             parts.append(_score_words(state))
+        if self._shown_search is not None:
+            parts.append(self._shown_search.words)
         parts.append(f"{_time_words(state['seconds'])} elapsed")
         if state["left"] is not None and self._phase == "running":
             parts.append(f"about {_time_words(state['left'])} left")
@@ -169,6 +185,7 @@ class LiveProgress:
         self._what, self._total, self._done, self._at_first = what, total, 0, 0
         self._passed = self._scored = 0
         self._where = self._note = ""
+        self._shown_search: SearchShown | None = None
         self._phase = "running"
         self._started, self._shown = time.monotonic(), 0.0
         self._letters: list[str] = []
@@ -204,6 +221,24 @@ class LiveProgress:
         self._scored += 1
         if event.done == event.total:
             self._phase = "finished"
+
+    def _search(self, event: Any) -> None:
+        """An event of a search for better prompts."""
+        if isinstance(event, JobStarted):
+            self._reset(event.budget, "rollouts charged")
+            self._end, self._where, self._shown_search = event.stop, event.where, SearchShown(event.budget)
+            self._put_up([])
+        if self._shown_search is None:
+            return
+        self._shown_search.take(event)
+        match event:
+            case RolloutCharged():
+                letter = "P" if event.score >= 1 else "W"
+                self._take(event.charged - 1, letter, event.charged, event.maximum)
+            case IncumbentReported() if event.note:
+                self._note = f"step {event.iteration}: {event.note}"[:200]
+            case JobFinished():
+                self._note, self._phase = event.words, "stopped" if event.stopped else "finished"
 
     def _other(self, event: Any) -> None:
         """An event of another kind of work: its counts if it has some, and its words."""
@@ -266,6 +301,9 @@ class LiveProgress:
         total = f" of {state['total']:,}" if state["total"] else ""
         words = [f"{state['done']:,}{total} {state['what']}", f"{_time_words(state['seconds'])}"]
         score = f"<b>{escape(_score_words(state))}</b>" if state["scored"] else ""
+        if self._shown_search is not None:
+            drawn = curve_svg(self._shown_search.curve, self._shown_search.budget)
+            score += f"{escape(self._shown_search.words)}<div>{drawn}</div>"
         letters = "".join(self._letters)
         shown = letters[:_STATIC_LETTERS].replace(" ", "-")
         rest = f" … and {len(letters) - len(shown):,} more" if len(letters) > len(shown) else ""

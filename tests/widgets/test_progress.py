@@ -9,7 +9,17 @@ from twice_problems import RIGHT, WRONG, asked_for, problem_set
 from lcbkit.evaluation import evaluate
 from lcbkit.judging.pool import judge_many
 from lcbkit.models import get_model
+from lcbkit.optimizers.job import JobStopped
+from lcbkit.optimizers.running import optimize
 from lcbkit.results import load_run
+from lcbkit.search_events import (
+    EvaluationAdvanced,
+    IncumbentReported,
+    JobFinished,
+    JobStarted,
+    PhaseStarted,
+    RolloutCharged,
+)
 from lcbkit.topologies.team import build_team
 from lcbkit.widgets import live_progress
 from lcbkit.widgets.progress import LiveProgress
@@ -167,3 +177,79 @@ def test_the_last_of_several_quick_events_is_shown_too(go: Any, endpoint: Script
         progress(event)
     assert wait_until(lambda: progress.view.letters == "PPP")
     assert progress.view.state["done"] == 3
+
+
+def searched(progress: Any, *, stop: Any = lambda: None) -> None:
+    progress(JobStarted(title="gepa on a single team", where="jobs/one", budget=4, stop=stop))
+    progress(PhaseStarted(phase="optimize"))
+    for charged, best in ((1, 0.25), (2, None), (3, 0.75)):
+        progress(RolloutCharged(charged=charged, maximum=4, score=float(charged > 1)))
+        progress(
+            IncumbentReported(charged=charged, maximum=4, iteration=charged, best=best, note="<b>better")
+        )
+    progress(PhaseStarted(phase="validate"))
+    progress(EvaluationAdvanced(split="validation", candidate="seed", done=2, total=5, passed=1))
+
+
+def test_a_search_shows_budget_best_so_far_and_its_learning_curve() -> None:
+    progress = Watched()
+    searched(progress)
+    state = progress.states[-1]
+    assert (state["done"], state["total"], state["what"], state["where"]) == (
+        3,
+        4,
+        "rollouts charged",
+        "jobs/one",
+    )
+    assert state["curve"] == [[1, 0.25], [3, 0.75]]
+    assert state["budget"] == 4
+    assert state["facts"] == [
+        ["validating", "phase"],
+        ["75.0%", "best so far, on the method's own problems"],
+        ["1/2, 3 open", "validation solved, seed"],
+    ]
+    progress(JobFinished(words="kept the seed"))
+    assert progress.view.letters == "WPP"
+    page = progress.pages[-1]
+    for words in ("finished", "3 of 4 rollouts charged", "best so far", "<polyline", "kept the seed"):
+        assert words in page, words
+    assert "best 75.0% after 3 of 4 rollouts" in page
+    assert "<script" not in page
+    assert "75.0%" in repr(progress)
+
+
+def test_the_stop_button_reaches_a_search_and_its_texts_are_escaped() -> None:
+    asked = []
+    progress = Watched()
+    searched(progress, stop=lambda: asked.append(1))
+    progress.view.stop_asked = True
+    assert asked
+    assert progress.state["phase"] == "stopping"
+    assert "<b>better" not in progress._repr_html_()
+
+
+def test_a_batch_has_no_learning_curve(go: Any, endpoint: ScriptedEndpoint) -> None:
+    endpoint.script = lambda _request: RIGHT
+    progress = Watched()
+    go(1, progress)
+    assert (progress.state["curve"], progress.state["facts"]) == ([], [])
+    assert "<polyline" not in progress.pages[-1]
+
+
+def test_a_whole_job_is_shown_and_can_be_stopped(tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"out": tmp_path, "model": "toy", "dataset": "toy", "budget": 1, "eval_rows": 2}
+    progress = Watched()
+    optimize("identity", "single", progress=progress, **asked)
+    assert progress.states[-1]["phase"] == "finished"
+    words = [words for _, words in progress.states[-1]["facts"]]
+    assert words == ["phase", "validation solved, seed", "test solved, seed"]
+
+    class Stopping(Watched):
+        def __call__(self, event: Any) -> str | None:
+            super().__call__(event)
+            return "stop"
+
+    stopped = Stopping()
+    with pytest.raises(JobStopped):
+        optimize("identity", "single", progress=stopped, **{**asked, "out": tmp_path / "other"})
+    assert stopped.state["phase"] == "stopped"
