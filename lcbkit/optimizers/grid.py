@@ -71,8 +71,12 @@ def estimate(spec: JobSpec, *, train: int, validation: int, test: int) -> Cost:
     rounds = (shape.rounds or 2) if shape.topology == "decentralized" else 1
     # A manager speaks first and last.
     calls = team.team_size * rounds + (shape.topology == "centralized")
+    # Of hand-offs that are judged, a prompt that peers share has one: with itself.
+    handoffs = 75 * len(team.edges) + 15 * (shape.topology == "decentralized")
+    if spec.method == "mapro":
+        train = min(train, spec.settings.get("evaluation_batch") or train)
     charged, judged, written = _search(
-        spec.method, spec.budget, len(team.roles), len(team.players), len(team.edges), train, validation
+        spec.method, spec.budget, len(team.roles), len(team.players), handoffs, train, validation
     )
     evaluated = (1 if spec.method == "identity" else 2) * (validation + test)
     task_calls = (charged + evaluated) * calls + judged
@@ -87,7 +91,7 @@ def estimate(spec: JobSpec, *, train: int, validation: int, test: int) -> Cost:
 
 
 def _search(
-    method: str, budget: int, roles: int, players: int, edges: int, train: int, validation: int
+    method: str, budget: int, roles: int, players: int, handoffs: int, train: int, validation: int
 ) -> tuple[int, int, int]:
     """Charged rollouts at most, calls of the task model as probe or judge, and reflection calls, about."""
     match method:
@@ -98,7 +102,7 @@ def _search(
             return charged, 0, ceil(train / 10) + 4 * roles + 2
         case "mapro":
             rounds = min(8, max(0, budget // train - 1))
-            per_round = 30 * roles + 75 * max(edges, players > 0)
+            per_round = 30 * roles + handoffs
             return min(budget, (rounds + 1) * train), rounds * per_round, roles * (5 + 7 * rounds)
         case "maspo":
             return budget, 0, ceil(84 * budget / 60)

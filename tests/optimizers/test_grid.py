@@ -76,3 +76,15 @@ def test_costs_are_those_of_the_page(method: str, topology: str, charged: int, c
 def test_a_topology_may_carry_its_size() -> None:
     spec = job_spec("gepa", "centralized_r8", model="qwen", **{**ASKED, "allow_any_cell": True})
     assert (spec.shape.topology, spec.shape.team_size) == ("centralized", 8)
+
+
+@pytest.mark.parametrize(
+    ("topology", "a_round"),
+    [("sequential", 345), ("centralized", 345), ("decentralized", 45), ("independent", 30)],
+)
+def test_mapro_asks_its_judge_as_often_as_the_page_says(topology: str, a_round: int) -> None:
+    for settings, rounds in (({}, 3), ({"evaluation_batch": 50}, 8)):
+        spec = job_spec("mapro", topology, model="qwen", **{**ASKED, "settings": settings})
+        cost = estimate(spec, train=150, validation=50, test=50)
+        teams = (cost.charged_rollouts + cost.evaluation_rollouts) * cost.calls_per_rollout
+        assert cost.task_calls - teams == rounds * a_round
