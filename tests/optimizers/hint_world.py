@@ -25,24 +25,34 @@ HINT = "Remember the carry of one."
 TASK, REFLECTION = "hint-task", "hint-reflection"
 
 _USELESS = ("Work in small steps.", "Read the statement twice.", "Name the cost.", "Check the result.")
+_CARRY = "with the usual carry"
 _FORMULA = re.compile(r"print (\d+) \* n \+ (\d+)")
 
 
-def write_rows(path: Path, ids: Iterable[str]) -> Path:
-    """A file of problems with these ids, which `load_problems` reads."""
-    path.write_text("".join(json.dumps(_row(place, row)) + "\n" for place, row in enumerate(ids)))
+def write_rows(path: Path, ids: Iterable[str], *, plain: bool = False) -> Path:
+    """A file of problems with these ids, which `load_problems` reads.
+
+    Args:
+        path: of the file.
+        ids: of the problems.
+        plain: whether every second problem can be solved without the hint.
+    """
+    rows = (_row(place, row, carry=not (plain and place % 2)) for place, row in enumerate(ids))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
 
 
-def _row(place: int, problem_id: str) -> dict[str, Any]:
+def _row(place: int, problem_id: str, *, carry: bool) -> dict[str, Any]:
     factor, addend = place % 7 + 2, place % 89 + 1
     tests = [
-        {"input": f"{n}\n", "output": f"{factor * n + addend + 1}\n", "testtype": "stdin"} for n in range(4)
+        {"input": f"{n}\n", "output": f"{factor * n + addend + carry}\n", "testtype": "stdin"}
+        for n in range(4)
     ]
+    rule = _CARRY if carry else "and nothing else"
     return {
         "question_id": problem_id,
         "question_title": f"Problem {place}",
-        "question_content": f"Given a whole number n, print {factor} * n + {addend}, with the usual carry.",
+        "question_content": f"Given a whole number n, print {factor} * n + {addend}, {rule}.",
         "platform": "atcoder",
         "difficulty": "easy",
         "contest_id": "hints",
@@ -76,7 +86,7 @@ def _turn(request: Request) -> Reply:
     found = _FORMULA.search(request.text)
     if not found:
         return Reply("I do not see the problem.")
-    carry = " + 1" if HINT in request.text else ""
+    carry = " + 1" if HINT in request.text and _CARRY in request.text else ""
     program = f"import sys\nprint({found[1]} * int(sys.stdin.read()) + {found[2]}{carry})"
     return Reply(f"{_said(request)}\n\n```python\n{program}\n```")
 

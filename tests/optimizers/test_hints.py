@@ -16,6 +16,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "gepa": {"minibatch": 1},
     "mamut_gepa": {"minibatch": 1},
     "hivemind": {"coalition_batch": 1, "acceptance_batch": 1},
+    "mipro": {"num_candidates": 2, "max_bootstrapped_demos": 1},
     "mapro": {"evaluation_batch": 2, "candidates": 3, "scoring_batch": 1, "at_once": 4},
     "maspo": {"minibatch": 2},
     "tavo": {"train_rows": 2, "most_validation_rows": 2, "least_validation_rows": 2},
@@ -69,7 +70,20 @@ def test_a_method_finds_the_hint_and_the_test_score_rises(
     assert found.summary["selection"]["fallback_reason"] is None
 
 
-@pytest.mark.parametrize("method", SMALL)
+def test_mipro_finds_it_in_instructions_once_some_problem_gives_a_demonstration(
+    endpoint: ScriptedEndpoint, tmp_path: Path
+) -> None:
+    endpoint.script = answering(odds=1)
+    ids = [row for part in splits().values() for row in part]
+    source = write_rows(tmp_path / "hints.jsonl", ids, plain=True)
+    found = job("mipro", "independent", endpoint, source, tmp_path / "job")
+    assert any(HINT in text for text in found.prompts.values())
+    assert found.delta_pp is not None
+    assert found.delta_pp > 0
+    assert found.summary["optimization"]["budget"]["charged"] <= BUDGET
+
+
+@pytest.mark.parametrize("method", sorted({*SMALL} - {"mipro"}))
 def test_malformed_reflection_ends_in_a_whole_job_with_the_seed(
     method: str, endpoint: ScriptedEndpoint, hints: Path, tmp_path: Path
 ) -> None:
