@@ -148,7 +148,7 @@ def test_a_dead_endpoint_passes_through_from_every_phase(dead_after: int) -> Non
     calls = iter(range(10_000))
     bench = Bench(lambda *_: 1.0 if next(calls) < dead_after else None, budget=600)
     with pytest.raises(InfrastructureExhausted):
-        Mipro().run(context("sequential", bench, reflect=answering(plain)))
+        Mipro().run(context("sequential", bench, reflect=answering(plain), train=12))
     assert bench.charged == dead_after
     bench.ledger.assert_closed()
 
