@@ -17,6 +17,7 @@ METHODS: Mapping[str, tuple[str, str]] = {
     "mamut_gepa": ("MamutGepa", "MamutGepaSettings"),
     "mapro": ("Mapro", "MaproSettings"),
     "maspo": ("Maspo", "MaspoSettings"),
+    "maspob": ("Maspob", "MaspobSettings"),
     "mipro": ("Mipro", "MiproSettings"),
     "tavo": ("Tavo", "TavoSettings"),
 }
