@@ -30,7 +30,7 @@ WORKERS_OF_A_FOLDER = {
     "commands": {"inputs", "optimizing", "plotting", "problems", "results", "solving", "sweeping", "upkeep"},
     "widgets": {"problem_browser", "problem_view", "run_browser", "run_rows", "progress"},
     "plots": {"bars", "every", "export", "heatmap", "marks", "months", "pairs", "panel", "teams", "tokens"},
-    "judging": {"crew", "launch", "pool", "sandbox", "verdicts"},
+    "judging": {"crew", "launch", "pool", "sandbox", "sharing", "verdicts"},
     "runs": {"batch", "config"},
     "scoring": {"overview"},
     "topologies": {"agents", "calls", "desk_work", "events", "messages", "rollout", "team", "turns", "vote"}

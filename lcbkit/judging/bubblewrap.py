@@ -33,7 +33,9 @@ INSIDE = "/judge"
 SCRATCH = "/scratch"
 SCRATCH_BYTES = 256 * 1024**2
 SCRATCH_FILES = 32_768
-_FILES = ("worker.py", "calls.py", "guest.py", "kernel.py", "prelude.py", "scratch.py", "supervisor.py")
+_FILES = (
+    "worker.py", "calls.py", "guest.py", "kernel.py", "prelude.py", "scratch.py", "supervisor.py", "wire.py",
+)  # fmt: skip
 _HERE = Path(__file__).parent
 _PACKAGE = _HERE.parent
 # For a worker run by root without a user namespace: to become other users, to make process namespaces, to

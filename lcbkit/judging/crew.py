@@ -2,27 +2,33 @@
 
 import os
 import queue
+import socket
+import struct
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from itertools import islice
 from typing import Any, TypeVar
 
 from lcbkit.errors import SandboxError
 from lcbkit.judging.interruption import Token
 from lcbkit.judging.launch import Confined, await_ready, spawn
-from lcbkit.judging.outcomes import Limits, Outcome, parse_outcome
+from lcbkit.judging.outcomes import Job, Outcome, parse_outcome
 from lcbkit.judging.sandbox import choose
-from lcbkit.judging.worker import receive, send, send_file, send_test
+from lcbkit.judging.sharing import Supply
+from lcbkit.judging.wire import receive, send, send_file, send_test
 from lcbkit.problems import TestCase
 
-__all__ = ["STOPPED", "Crew", "UnpreparedError", "WorkerLostError", "converse", "dismiss"]
+__all__ = ["STOPPED", "Crew", "run_tests"]
 
 _T = TypeVar("_T")
 _GRACE_SECONDS = 60.0  # for a worker that should have answered: compiling, imports, a crowded machine
 STOPPED = "the judge was stopped before it was done; judge again"
+_ENDED_ITS_JUDGE = b"the program ended the process that judged it"
 _AHEAD = 3  # tests on their way to a worker; more would only lie in its queue
 
 
@@ -139,58 +145,124 @@ class Crew:
         return worker
 
 
-def converse(
-    worker: Confined,
-    source: bytes,
-    function: str,
-    cases: Sequence[TestCase],
-    limits: Limits,
-    *,
-    one_by_one: bool,
-) -> Iterator[Outcome]:
-    """Run a program's tests on a worker, in order; the next is on its way while the caller looks at the last.
+def run_tests(
+    crew: Crew, job: Job, cases: Sequence[TestCase], supply: Supply, token: Token
+) -> Generator[tuple[int, Outcome], None, None]:
+    """Yield tests' numbers and how they ended, until the supply runs out, on as many workers as that takes.
+
+    When a worker dies, another one takes over at the same test; two that die on one test are the program's
+    doing.
+
+    Raises:
+        SandboxError: the crew is closed, the token is cancelled, or no worker starts.
+    """
+    begun: deque[int] = deque()
+    lost = 0
+    while begun or (number := supply.take()) is not None:
+        if not begun and number is not None:
+            begun.append(number)
+        worker = crew.take(token)
+        healthy = False
+        try:
+            for number, outcome in _converse(worker, job, cases, begun, supply):
+                if outcome.internal and not lost:
+                    begun.appendleft(number)
+                    raise WorkerLostError(outcome.internal)
+                healthy = not begun
+                try:
+                    yield number, outcome
+                except GeneratorExit:
+                    healthy = healthy or (job.stop_on_failure and _dismiss(worker))
+                    raise
+                lost = 0
+        except WorkerLostError as error:
+            if crew.closed or token.cancelled:
+                raise SandboxError(STOPPED) from error
+            lost += 1
+            if lost == 2:
+                if isinstance(error, UnpreparedError):
+                    begun.extend(supply.take_all())
+                for _ in range(len(begun) if isinstance(error, UnpreparedError) else 1):
+                    yield begun.popleft(), Outcome(status=1, stderr=_ENDED_ITS_JUDGE)
+                lost = 0
+        finally:
+            crew.give_back(worker, token, healthy=healthy)
+
+
+def _converse(
+    worker: Confined, job: Job, cases: Sequence[TestCase], begun: deque[int], supply: Supply
+) -> Iterator[tuple[int, Outcome]]:
+    """Run a program's tests on a worker; the next is on its way while the caller looks at the last.
+
+    Args:
+        worker: who runs them.
+        job: the program.
+        cases: its tests.
+        begun: the numbers of those that are this worker's; the first one is the next to end.
+        supply: where more of them come from.
 
     Raises:
         WorkerLostError: the worker has gone or talks nonsense.
         SandboxError: this process is out of descriptors or memory for the inputs.
     """
-    sock = worker.sock
-    sock.settimeout(_GRACE_SECONDS + 10 * limits.time_limit)
-    job = {
-        "function": function,
+    first = _introduce(worker, job)
+    if "internal" in first:
+        yield begun.popleft(), Outcome(internal=str(first["internal"]))
+        return
+    if "killed" in first:
+        outcome = parse_outcome(first, b"the program was not compiled in time")
+        begun.extend(supply.take_all())
+        while begun:
+            yield begun.popleft(), outcome
+        return
+    sent, ahead = 0, 1 if job.stop_on_failure else _AHEAD
+    while begun:
+        while len(begun) < ahead and (number := supply.take()) is not None:
+            begun.append(number)
+        for number in islice(begun, sent, ahead):
+            _send_text(worker, cases[number].input.encode("utf-8", "surrogatepass"))
+            sent += 1
+        try:
+            header, blob = receive(worker.sock)
+            if len(begun) == 1 and (number := supply.take()) is not None:
+                begun.append(number)
+            if len(begun) == 1 and not _dismiss(worker):
+                raise EOFError("gone after its last test")
+            outcome = parse_outcome(header, blob)
+        except (OSError, EOFError, ValueError) as error:
+            raise WorkerLostError(str(error)) from error
+        sent -= 1
+        yield begun.popleft(), outcome
+
+
+def _introduce(worker: Confined, job: Job) -> dict[str, Any]:
+    """Send a worker a program; returns its first word on it."""
+    limits = job.limits
+    _set_patience(worker.sock, _GRACE_SECONDS + 10 * limits.time_limit)
+    told = {
+        "function": job.function,
         "time_limit": limits.time_limit,
         "memory_limit": limits.memory_limit,
         "prelude": limits.prelude,
     }
     try:
-        send(sock, job)
-        _send_text(worker, source)
-        first, _ = receive(sock)
+        send(worker.sock, told)
+        _send_text(worker, job.code.encode("utf-8", "surrogatepass"))
+        return receive(worker.sock)[0]
     except (WorkerLostError, OSError, EOFError, ValueError) as error:
         raise UnpreparedError(str(error)) from error
-    if "internal" in first:
-        yield Outcome(internal=str(first["internal"]))
-        return
-    if "killed" in first:
-        outcome = parse_outcome(first, b"the program was not compiled in time")
-        yield from [outcome] * len(cases)
-        return
-    sent = 0
-    for index in range(len(cases)):
-        while sent < len(cases) and sent - index < (1 if one_by_one else _AHEAD):
-            _send_text(worker, cases[sent].input.encode("utf-8", "surrogatepass"))
-            sent += 1
-        try:
-            header, blob = receive(sock)
-            if index == len(cases) - 1 and not dismiss(worker):
-                raise EOFError("gone after its last test")
-            outcome = parse_outcome(header, blob)
-        except (OSError, EOFError, ValueError) as error:
-            raise WorkerLostError(str(error)) from error
-        yield outcome
 
 
-def dismiss(worker: Confined) -> bool:
+def _set_patience(sock: socket.socket, seconds: float) -> None:
+    """Let the kernel end waits that take too long; Python's own time-outs make two calls of each."""
+    whole, rest = divmod(seconds, 1)
+    limit = struct.pack("@ll", int(whole), int(rest * 1e6))
+    sock.settimeout(None)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
+
+
+def _dismiss(worker: Confined) -> bool:
     """Tell a worker that its program gets no more tests; whether the line still stands."""
     try:
         send_test(worker.sock, None)
@@ -225,8 +297,7 @@ def _nameless_file(text: bytes) -> int:
     try:
         view = memoryview(text)
         while view:
-            view = view[os.write(fd, view) :]
-        os.lseek(fd, 0, os.SEEK_SET)
+            view = view[os.pwrite(fd, view, len(text) - len(view)) :]
     except BaseException:
         os.close(fd)
         raise

@@ -29,6 +29,7 @@ __all__ = [
     "reset_signals",
     "rlimits",
     "show_memory",
+    "trim_memory",
 ]
 
 _CLONE_NEWPID = 0x20000000
@@ -108,6 +109,12 @@ def hide_memory() -> None:
 def show_memory() -> None:
     """Undo it: a program's `/proc/self` is its own."""
     _prctl(_PR_SET_DUMPABLE, 1)
+
+
+def trim_memory() -> None:
+    """Give back memory that is free, so that no fork copies it."""
+    if _libc is not None and hasattr(_libc, "malloc_trim"):  # glibc
+        _libc.malloc_trim(0)
 
 
 def keep_orphans() -> None:

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Limits", "Outcome", "memory_bytes", "parse_outcome"]
+__all__ = ["Job", "Limits", "Outcome", "memory_bytes", "parse_outcome"]
 
 _DEFAULT_MEMORY_BYTES = 4 * 1024**3
 _SIGXCPU = 24  # the kernel's own clock, a coarser one than ours
@@ -29,6 +29,16 @@ class Limits:
             raise ValueError(f"time_limit={self.time_limit!r}; give a number of seconds above 0")
         if self.memory_limit < 0:
             raise ValueError(f"memory_limit={self.memory_limit!r}; give a number of bytes, 0 for no limit")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A program, the function that its tests call (empty: none), and how to run it."""
+
+    code: str
+    function: str
+    limits: Limits
+    stop_on_failure: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

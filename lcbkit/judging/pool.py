@@ -1,9 +1,8 @@
 """Judging programs: a pool of workers, and the functions that share one.
 
 A judging call takes a worker, sends it the program and then the tests' inputs, and compares what comes back;
-expected outputs stay in this process. When a worker dies, another one takes over at the same test; two that
-die on one test are the program's doing. `verdicts.py` lists where verdicts differ from those of
-LiveCodeBench's own checker.
+expected outputs stay in this process. A worker that finds no more programs helps with the tests of others.
+`verdicts.py` lists where verdicts differ from those of LiveCodeBench's own checker.
 """
 
 import os
@@ -15,10 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from lcbkit.errors import SandboxError
-from lcbkit.judging.crew import STOPPED, Crew, UnpreparedError, WorkerLostError, converse, dismiss
+from lcbkit.judging.crew import Crew, run_tests
 from lcbkit.judging.interruption import Token
-from lcbkit.judging.outcomes import Limits, Outcome, memory_bytes
+from lcbkit.judging.outcomes import Job, Limits, memory_bytes
 from lcbkit.judging.report import Execution, Report, TestResult, Verdict
+from lcbkit.judging.sharing import Batch, Supply, Work
 from lcbkit.judging.verdicts import execution, judge_outcome
 from lcbkit.problems import Problem, TestCase
 
@@ -53,16 +53,6 @@ class JudgeEvent:
     report: Report
     done: int
     total: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Job:
-    """A program, the function that its tests call (empty: none), and how to run it."""
-
-    code: str
-    function: str
-    limits: Limits
-    stop_on_failure: bool
 
 
 class Pool:
@@ -102,9 +92,9 @@ class Pool:
     ) -> Report:
         """Judge one program; see `lcbkit.judge`."""
         limits = Limits(time_limit=time_limit, memory_limit=memory_bytes(memory_limit), prelude=prelude)
-        job = _Job(code=code, function="", limits=limits, stop_on_failure=stop_on_failure)
+        job = Job(code=code, function="", limits=limits, stop_on_failure=stop_on_failure)
         token = Token()
-        return token.run(lambda: self._judge(job, problem, tests, token, spread=True))
+        return token.run(lambda: self._judge(job, problem, tests, token))
 
     def iter_judge(
         self,
@@ -118,21 +108,26 @@ class Pool:
     ) -> Generator[tuple[int, Report], None, None]:
         """Judge many programs, yield `(index, report)` as they finish; closing it ends what still runs."""
         limits = Limits(time_limit=time_limit, memory_limit=memory_bytes(memory_limit), prelude=prelude)
-        blank = _Job(code="", function="", limits=limits, stop_on_failure=stop_on_failure)
-        feed, token = enumerate(pairs), Token()
+        blank = Job(code="", function="", limits=limits, stop_on_failure=stop_on_failure)
+        feed, token, batch = enumerate(pairs), Token(), Batch()
         running: dict[Future[Report], int] = {}
+        helpers = 0
         with ThreadPoolExecutor(self.workers, "lcbkit-judge") as threads:
             try:
                 while True:
                     while len(running) < 2 * self.workers and (item := next(feed, None)) is not None:
                         index, (code, problem) = item
                         job = replace(blank, code=code)
-                        running[threads.submit(self._judge, job, problem, tests, token)] = index
+                        running[threads.submit(self._judge, job, problem, tests, token, batch)] = index
                     if not running:
                         return
+                    while len(running) + helpers < self.workers:  # no more programs come
+                        threads.submit(self._help, batch, token)
+                        helpers += 1
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
                         yield running.pop(future), future.result()
             finally:
+                batch.end()
                 token.cancel()
                 threads.shutdown(wait=False, cancel_futures=True)
 
@@ -147,10 +142,12 @@ class Pool:
     ) -> Execution:
         """Run one program; see `lcbkit.run_python`."""
         limits = Limits(time_limit=time_limit, memory_limit=memory_bytes(memory_limit), prelude=prelude)
-        job = _Job(code=code, function="", limits=limits, stop_on_failure=False)
+        job = Job(code=code, function="", limits=limits, stop_on_failure=False)
         case = TestCase(input=stdin, output="", mode="stdin")
         token = Token()
-        (outcome,) = token.run(lambda: [outcome for _, outcome in self._outcomes(job, [case], token)])
+        (outcome,) = token.run(
+            lambda: [outcome for _, outcome in run_tests(self._crew, job, [case], Supply([0]), token)]
+        )
         if outcome.internal:
             raise SandboxError(f"the program could not be run: {outcome.internal}; see `lcb doctor`")
         return execution(outcome, limits)
@@ -160,8 +157,9 @@ class Pool:
         self._crew.close()
 
     def _judge(
-        self, job: _Job, problem: Problem, tests: Tests, token: Token, *, spread: bool = False
+        self, job: Job, problem: Problem, tests: Tests, token: Token, batch: Batch | None = None
     ) -> Report:
+        """Judge one program, of a batch or, with all workers that are free, by itself."""
         cases = _select(problem, tests)
         results: list[TestResult] = []
         for mode in ("stdin", "functional"):
@@ -174,79 +172,57 @@ class Pool:
                         f"problem {problem.id!r} has functional tests but no function name (fn_name)"
                     )
                 job = replace(job, function=problem.fn_name)
-            shares = (
-                min(self._crew.free(), len(numbers) // _SHARE) if spread and not job.stop_on_failure else 1
-            )
-            results += self._share(job, cases, numbers, token, max(1, shares))
+            work = Work(job, cases, numbers)
+            results += self._judge_alone(work, token) if batch is None else self._lead(work, batch, token)
             if job.stop_on_failure and results and _failed(results[-1]):
                 break
         results.sort(key=lambda result: result.index)
         return Report(problem_id=problem.id, total=len(cases), results=tuple(results))
 
-    def _share(
-        self, job: _Job, cases: Sequence[TestCase], numbers: list[int], token: Token, shares: int
-    ) -> list[TestResult]:
-        """Judge the numbered tests, dealt out to so many workers."""
-        if shares == 1:
-            return self._judge_numbers(job, cases, numbers, token)
+    def _judge_alone(self, work: Work, token: Token) -> list[TestResult]:
+        shares = 1 if work.job.stop_on_failure else min(self._crew.free(), len(work.supply) // _SHARE)
+        if shares <= 1:
+            return self._judge_tests(work, token)
         with ThreadPoolExecutor(shares - 1) as threads:
-            others = [
-                threads.submit(self._judge_numbers, job, cases, numbers[share::shares], token)
-                for share in range(1, shares)
-            ]
-            results = self._judge_numbers(job, cases, numbers[::shares], token)
+            others = [threads.submit(self._judge_tests, work, token) for _ in range(1, shares)]
+            results = self._judge_tests(work, token)
             for other in others:
                 results += other.result()
         return results
 
-    def _judge_numbers(
-        self, job: _Job, cases: Sequence[TestCase], numbers: list[int], token: Token
-    ) -> list[TestResult]:
+    def _lead(self, work: Work, batch: Batch, token: Token) -> list[TestResult]:
+        """Judge tests while others may help, and wait for them."""
+        batch.open(work)
+        try:
+            results = self._judge_tests(work, token)
+        except BaseException:
+            work.supply.take_all()  # no use in going on
+            raise
+        finally:
+            helped = batch.close(work)
+        return results + helped
+
+    def _help(self, batch: Batch, token: Token) -> None:
+        """Take part in what others judge, until all is done."""
+        while (work := batch.join()) is not None:
+            results: list[TestResult] = []
+            error: BaseException | None = None
+            try:
+                results = self._judge_tests(work, token)
+            except BaseException as caught:  # noqa: BLE001 - raised again in the thread that leads
+                error = caught
+            batch.leave(work, results, error)
+
+    def _judge_tests(self, work: Work, token: Token) -> list[TestResult]:
+        job, cases = work.job, work.cases
         results = []
-        outcomes = self._outcomes(job, [cases[number] for number in numbers], token)
-        for place, outcome in outcomes:
-            number = numbers[place]
+        outcomes = run_tests(self._crew, job, cases, work.supply, token)
+        for number, outcome in outcomes:
             results.append(judge_outcome(number, cases[number], outcome, job.limits))
             if job.stop_on_failure and _failed(results[-1]):
                 outcomes.close()
                 break
         return results
-
-    def _outcomes(
-        self, job: _Job, cases: Sequence[TestCase], token: Token
-    ) -> Generator[tuple[int, Outcome], None, None]:
-        """Yield each test's place and how it ended, in order, on as many workers as that takes."""
-        source = job.code.encode("utf-8", "surrogatepass")
-        place = lost = 0
-        while place < len(cases):
-            worker = self._crew.take(token)
-            healthy = False
-            try:
-                talk = converse(
-                    worker, source, job.function, cases[place:], job.limits, one_by_one=job.stop_on_failure
-                )
-                for outcome in talk:
-                    if outcome.internal and not lost:
-                        raise WorkerLostError(outcome.internal)
-                    healthy = place == len(cases) - 1
-                    try:
-                        yield place, outcome
-                    except GeneratorExit:
-                        healthy = healthy or (job.stop_on_failure and dismiss(worker))
-                        raise
-                    place, lost = place + 1, 0
-            except WorkerLostError as error:
-                if self._crew.closed or token.cancelled:
-                    raise SandboxError(STOPPED) from error
-                lost += 1
-                if lost == 2:
-                    reason = "the program ended the process that judged it"
-                    unprepared = isinstance(error, UnpreparedError)
-                    for _ in range(len(cases) - place if unprepared else 1):
-                        yield place, Outcome(status=1, stderr=reason.encode())
-                        place, lost = place + 1, 0
-            finally:
-                self._crew.give_back(worker, token, healthy=healthy)
 
 
 def _failed(result: TestResult) -> bool:

@@ -14,90 +14,26 @@ too, and the pool starts another one.
 import contextlib
 import gc
 import json
+import marshal
 import os
 import resource
 import select
 import signal
-import struct
 import sys
 import time
 import types
 from _signal import signal as set_handler  # type: ignore[import-not-found]  # makes no enums
-from _socket import CMSG_LEN, SCM_RIGHTS, SOL_SOCKET, socket
+from _socket import socket
 from collections.abc import Callable
 from os import chdir, fork, kill  # the guard of functional tests takes them out of `os`
 from typing import Any, NamedTuple, NoReturn
 
-__all__ = ["receive", "send", "send_file", "send_test"]
-
-_HEAD = struct.Struct(">II")
-_TEST, _END = b"t", b"e"
-_FD = struct.Struct("i")
-_LONGEST = 1 << 30
 _INPUT_CHUNK = 1 << 16
 _RESULT_FD = 200  # far from the low numbers that programs close in bulk
 _TRY_WITHOUT_IMPORTS = 75
 _PREPARING_LOOK = 200  # milliseconds between looks at a submission process that is late
 _CPU_CLOCK = 2  # of a whole process, to be combined with its number
 _exit = os._exit
-
-
-def send(sock: socket, header: dict[str, Any] | str, blob: bytes = b"") -> None:
-    """Send one message: a small header, as a dictionary or its JSON, and raw bytes."""
-    text = (header if isinstance(header, str) else json.dumps(header)).encode("ascii")
-    head = _HEAD.pack(len(text), len(blob)) + text
-    if len(blob) < 65_536:
-        sock.sendall(head + blob)
-    else:
-        sock.sendall(head)
-        sock.sendall(blob)
-
-
-def receive(sock: socket) -> tuple[dict[str, Any], bytes]:
-    """Receive one message.
-
-    Raises:
-        EOFError: the other side has gone.
-        ValueError: what came is no message.
-    """
-    text_size, blob_size = _HEAD.unpack(_receive_exactly(sock, _HEAD.size))
-    if text_size + blob_size > _LONGEST:
-        raise ValueError("a message of absurd length")
-    data = _receive_exactly(sock, text_size + blob_size)
-    return json.loads(data[:text_size]), bytes(data[text_size:])
-
-
-def send_test(sock: socket, stdin: int | None) -> None:
-    """Hand over a test's input, an open file; None for no more tests of this program."""
-    if stdin is None:
-        sock.sendall(_END)
-    else:
-        send_file(sock, stdin)
-
-
-def send_file(sock: socket, file: int) -> None:
-    """Hand over an open file."""
-    sock.sendmsg([_TEST], [(SOL_SOCKET, SCM_RIGHTS, _FD.pack(file))])
-
-
-def _receive_file(sock: socket) -> int | None:
-    said, extra, _, _ = sock.recvmsg(1, CMSG_LEN(_FD.size))
-    if said == _END:
-        return None
-    if not said:
-        raise EOFError("the other side closed the connection")
-    return int(_FD.unpack(extra[0][2])[0])
-
-
-def _receive_exactly(sock: socket, size: int) -> bytearray:
-    data = bytearray(size)
-    view = memoryview(data)
-    while view:
-        count = sock.recv_into(view)
-        if not count:
-            raise EOFError("the other side closed the connection")
-        view = view[count:]
-    return data
 
 
 class Worker:
@@ -130,6 +66,7 @@ class Worker:
         self.prelude = _load(config["folder"], "prelude")
         self.scratches = _load(config["folder"], "scratch")
         self.supervisor = _load(config["folder"], "supervisor")
+        self.wire = _load(config["folder"], "wire")
         self.names = self.prelude.prelude_names()
         # Filled once, before any fork: for each program it would copy the pages of all that it holds.
         self.module = types.ModuleType("__main__")
@@ -163,6 +100,7 @@ class Worker:
         for stream in (1, 2):
             os.dup2(0, stream)  # nobody reads what an imported module has to say
         gc.collect()
+        kernel.trim_memory()
         gc.freeze()
         gc.disable()  # a collection in a fork would copy every page
         try:
@@ -190,9 +128,9 @@ class Worker:
 
     def _one_job(self) -> bool:
         """Serve one program; False when this worker must not go on."""
-        job, _ = receive(self.sock)
+        job, _ = self.wire.receive(self.sock)
         # Of this process's memory all later programs get a copy: no text of any program must ever be in it.
-        source = _receive_file(self.sock)
+        source = self.wire.receive_file(self.sock)
         if source is None:
             raise ValueError("a job without a program")
         try:
@@ -202,7 +140,7 @@ class Worker:
         finally:
             os.close(source)
         if end.late:
-            send(self.sock, {"killed": "time", "cpu": end.cpu})
+            self.wire.send(self.sock, {"killed": "time", "cpu": end.cpu})
         return end.late or end.status == 0
 
     def _run_submission(self, job: dict[str, Any], source: int) -> "_End":
@@ -297,7 +235,7 @@ class Submission:
 
     def serve(self) -> None:
         """Answer tests until the pool says `end`."""
-        sock, kernel = self.worker.sock, self.worker.kernel
+        sock, kernel, wire = self.worker.sock, self.worker.kernel, self.worker.wire
         kernel.hide_memory()
         kernel.keep_orphans()
         kernel.die_with_parent()
@@ -308,17 +246,17 @@ class Submission:
         try:
             self.scratch.restore()
         except OSError as error:
-            send(sock, {"internal": f"the scratch folder cannot be written: {error}"})
+            wire.send(sock, {"internal": f"the scratch folder cannot be written: {error}"})
             return
         self._prepare()
         os.write(self.tell, b"1")
         os.close(self.tell)
-        send(sock, '{"prepared": true}')
-        while (stdin := _receive_file(sock)) is not None:
+        wire.send(sock, '{"prepared": true}')
+        while (stdin := wire.receive_file(sock)) is not None:
             outcome, blob = self._run(stdin)
             os.close(stdin)
             self.scratch.restore()
-            send(sock, outcome, blob)
+            wire.send(sock, outcome, blob)
 
     def _prepare(self) -> None:
         guest = self.worker.guest
@@ -380,9 +318,27 @@ def _load(folder: str, name: str) -> types.SimpleNamespace:
     """Run one of our files; the sandbox shows files, not a package."""
     path = os.path.join(folder, f"{name}.py")
     names: dict[str, Any] = {"__name__": name, "__file__": path}
-    with open(path, "rb") as file:
-        exec(compile(file.read(), path, "exec"), names)
+    exec(_compile_elsewhere(path), names)
     return types.SimpleNamespace(**names)
+
+
+def _compile_elsewhere(path: str) -> types.CodeType:
+    """Compile a file in a child, with whom the memory goes that this takes: forks would copy it."""
+    ready, tell = os.pipe()
+    child = fork()
+    if child == 0:
+        try:
+            os.close(ready)
+            with open(path, "rb") as source, open(tell, "wb") as answer:
+                marshal.dump(compile(source.read(), path, "exec"), answer)
+        finally:
+            _exit(0)
+    os.close(tell)
+    with open(ready, "rb") as answer:
+        data = answer.read()
+    os.waitpid(child, 0)
+    code: types.CodeType = marshal.loads(data)
+    return code
 
 
 def _parse_arguments(stdin: int) -> list[Any]:
