@@ -2,12 +2,16 @@
 
     python benchmarks/optimizer_hints.py [--methods tavo,maspo] [--topologies sequential] [--seeds 0,1,2]
                                          [--budget 600] [--set mapro.evaluation_batch=50] [--stop-early]
-                                         [--odds 3] [--with-test] [--jobs 1] [--out FILE]
+                                         [--odds 3] [--with-test] [--jobs 1] [--out FILE] [--in-memory]
 
 A scripted endpoint, a process of its own, plays both models: a team solves a problem only if the agent that
 answers has read it, and one reflection answer out of `--odds` proposes it (tests/optimizers/hint_world.py).
 The problems stand in for the protocol's, under the same ids and in the same splits, so that rows, budget and
 charging are those of a real job: 150 train and 50 validation rows.
+
+With `--in-memory` a function takes the team's place (tests/optimizers/bench.py): the same methods, ledger,
+rows and hint, without agents, requests and judge. That takes minutes where the endpoint takes hours; its
+numbers are others, since requests have other seeds, and of the same kind.
 
 For every cell the table tells the first charged rollout that was solved, how many were charged in all, and
 whether the bundle that the search returns holds the hint. Scores say nothing about real models: the figure is
@@ -20,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -37,7 +42,8 @@ def main() -> None:
     if options.serve:
         serve(options.odds)
     elif options.cell:
-        print(json.dumps(run_cell(json.loads(options.cell))))
+        cell = json.loads(options.cell)
+        print(json.dumps((run_in_memory if cell["in_memory"] else run_cell)(cell)))
     else:
         run_grid(options)
 
@@ -64,6 +70,7 @@ hint",
     )
     parser.add_argument("--stop-early", action="store_true", help="end a search at its first solved rollout")
     parser.add_argument("--with-test", action="store_true", help="validate and test as well")
+    parser.add_argument("--in-memory", action="store_true", help="a function takes the team's place")
     parser.add_argument("--jobs", type=int, default=1, help="cells side by side")
     parser.add_argument("--concurrency", type=int, default=8, help="model calls in flight in a cell")
     parser.add_argument("--out", type=Path, help="gets a JSON line for each cell")
@@ -90,6 +97,7 @@ def run_grid(options: argparse.Namespace) -> None:
             "odds": options.odds,
             "stop_early": options.stop_early,
             "with_test": options.with_test,
+            "in_memory": options.in_memory,
             "concurrency": options.concurrency,
         }
         for method, topology, seed in grid
@@ -169,6 +177,38 @@ def run_cell(cell: dict[str, Any]) -> dict[str, Any]:
         except JobStopped:
             found["stop_reason"] = "first success"
     return {**found, "seconds": round(time.perf_counter() - started, 1)}
+
+
+def run_in_memory(cell: dict[str, Any]) -> dict[str, Any]:
+    """One search on a team that is a function."""
+    sys.path.insert(0, str(ROOT))
+    from lcbkit.optimizers.methods import make_optimizer
+    from tests.optimizers.bench import Bench, context
+    from tests.optimizers.hint_world import HINT, reflection
+
+    def score(bundle: Any, _row: Any, _step: Any, mask: frozenset[str]) -> float:
+        return float(any(HINT in text for role, text in bundle.roles.items() if role not in mask))
+
+    def ask(prompt: str, *, system: str | None = None, step: Any, role: str = "", **_: Any) -> str:
+        if system is not None and role in bench_context.team.roles:
+            return f"Under these instructions: {system}"
+        asked[prompt] += 1
+        return reflection(prompt, hash((cell["seed"], step.iteration, asked[prompt])), cell["odds"])
+
+    asked: Counter[str] = Counter()
+    bench = Bench(score, budget=cell["budget"], topology=cell["topology"], optimizer_seed=cell["seed"])
+    bench_context = context(cell["topology"], bench, reflect=ask, task_llm=ask, seed=cell["seed"])
+    started = time.perf_counter()
+    outcome = make_optimizer(cell["method"], cell["settings"]).run(bench_context)
+    solved = [number for number, call in enumerate(bench.calls, start=1) if call.score >= 1]
+    return {
+        "first": solved[0] if solved else None,
+        "charged": bench.ledger.assert_closed().charged,
+        "held": any(HINT in text for text in outcome.incumbent.roles.values()),
+        "delta_pp": None,
+        "stop_reason": outcome.stop_reason,
+        "seconds": round(time.perf_counter() - started, 1),
+    }
 
 
 @contextmanager

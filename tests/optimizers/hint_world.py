@@ -11,7 +11,7 @@ or to score, it prefers what holds the hint.
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,14 @@ from lcbkit.optimizers.toy_shapes import in_shape
 from lcbkit.topologies.delegation import DELEGATE
 from tests.scripted_endpoint import Reply, Request, tool_call
 
-__all__ = ["HINT", "REFLECTION", "TASK", "answering", "write_rows"]
+__all__ = ["HINT", "REFLECTION", "TASK", "answering", "reflection", "write_rows"]
 
 HINT = "Remember the carry of one."
 TASK, REFLECTION = "hint-task", "hint-reflection"
 
 _USELESS = ("Work in small steps.", "Read the statement twice.", "Name the cost.", "Check the result.")
 _CARRY = "with the usual carry"
+_VERSIONS = re.compile(r"^Write (\d+) other versions", re.MULTILINE)
 _FORMULA = re.compile(r"print (\d+) \* n \+ (\d+)")
 
 
@@ -74,7 +75,7 @@ def answering(odds: int) -> Callable[[Request], Reply]:
     def answer(request: Request) -> Reply:
         if request.body["model"] == TASK and request.system:
             return _turn(request)
-        return Reply(in_shape(request.text, _sentences(request, odds), lambda text: HINT in text))
+        return Reply(reflection(request.text, request.seed or 0, odds))
 
     return answer
 
@@ -95,10 +96,24 @@ def _said(request: Request) -> str:
     return HINT if HINT in request.text else "I see nothing special."
 
 
-def _sentences(request: Request, odds: int) -> Sequence[str]:
-    """What a new prompt is to say: the hint if it was seen before or luck will have it."""
-    raw = f"{request.seed}|{request.text}".encode("utf-8", "replace")
+def reflection(question: str, seed: int, odds: int) -> str:
+    """What the reflection model says, in the shape that the question asks for.
+
+    Args:
+        question: of a method.
+        seed: of the request.
+        odds: as in `answering`.
+    """
+    asked = _VERSIONS.search(question)
+    return "\n".join(
+        _idea(question, f"{seed}|{number}", odds) for number in range(int(asked[1]) if asked else 1)
+    )
+
+
+def _idea(question: str, luck: str, odds: int) -> str:
+    raw = f"{luck}|{question}".encode("utf-8", "replace")
     draw = int.from_bytes(hashlib.sha256(raw).digest()[:8], "big")
     useless = _USELESS[draw // odds % len(_USELESS)]
-    lucky = HINT in request.text or draw % odds == 0
-    return [useless, HINT] if lucky else [useless]
+    # What was seen before is said again; a new idea takes luck.
+    lucky = HINT in question or draw % odds == 0
+    return in_shape(question, [useless, HINT] if lucky else [useless], lambda text: HINT in text)
