@@ -272,7 +272,7 @@ def _find(source: str) -> Recording:
             f"{path} holds no recordings; name a file (recorded:FILE), or ask a live model with "
             "--model NAME --base-url URL"
         )
-    return Recording.read(files)
+    return Recording.read(files, name=f"{path.name}/*.jsonl")
 
 
 def _live(name: str, base_url: str | None, params: Mapping[str, Any]) -> BaseChatModel:

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import pytest
-from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from scripted_endpoint import Reply, Request, ScriptedEndpoint, tool_call
 
@@ -35,7 +33,6 @@ __all__ = [
 ]
 
 LIVE_MODEL = "scripted-7b"
-_NOT_RECORDED = "the recorded answers cover none"
 
 
 @dataclass(frozen=True)
@@ -46,14 +43,10 @@ class LiveRun:
     n_requests: int
 
 
+@cache
 def executed(stem: str) -> NotebookNode:
-    """The notebook as it runs without any setting: the sample, recorded answers, no network.
-
-    It is skipped, with that reason, where the shipped recordings hold no problem for all of its teams.
-    """
-    if (notebook := _executed(stem)) is None:
-        pytest.skip(f"{stem}: {_NOT_RECORDED} of the sample's problems for all of its teams")
-    return notebook
+    """The notebook as it runs without any setting: the sample, recorded answers, no network."""
+    return execute(NOTEBOOKS / f"{stem}.ipynb")
 
 
 @cache
@@ -90,17 +83,6 @@ def streams(notebook: NotebookNode, name: str) -> list[str]:
     """What all cells wrote to `stdout` or `stderr`."""
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     return [output.text for output in outputs if output.output_type == "stream" and output.name == name]
-
-
-@cache
-def _executed(stem: str) -> NotebookNode | None:
-    """The outputs, or None for want of recordings: either way it ran once."""
-    try:
-        return execute(NOTEBOOKS / f"{stem}.ipynb")
-    except CellExecutionError as error:
-        if _NOT_RECORDED not in str(error):
-            raise
-        return None
 
 
 def _model(shared: Path) -> Any:
