@@ -29,7 +29,8 @@ FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 WORKERS_OF_A_FOLDER = {
     "commands": {"inputs", "optimizing", "plotting", "problems", "results", "solving", "sweeping", "upkeep"},
     "widgets": {"problem_browser", "problem_view", "run_browser", "run_rows", "progress"},
-    "plots": {"bars", "every", "export", "heatmap", "marks", "months", "pairs", "panel", "teams", "tokens"},
+    "plots": {"bars", "every", "export", "heatmap", "learning", "marks", "months", "pairs", "panel"}
+    | {"teams", "tokens"},
     "judging": {"crew", "launch", "pool", "sandbox", "sharing", "verdicts"},
     "runs": {"batch", "config"},
     "scoring": {"overview"},

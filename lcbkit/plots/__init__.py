@@ -8,6 +8,7 @@ from lcbkit.plots.bars import plot_by_difficulty, plot_by_platform
 from lcbkit.plots.every import every_figure
 from lcbkit.plots.export import save_figure
 from lcbkit.plots.heatmap import plot_heatmap
+from lcbkit.plots.learning import plot_learning_curve
 from lcbkit.plots.months import plot_by_month
 from lcbkit.plots.pairs import plot_differences
 from lcbkit.plots.teams import plot_overall, plot_team_sizes, plot_topologies
@@ -20,6 +21,7 @@ __all__ = [
     "plot_by_platform",
     "plot_differences",
     "plot_heatmap",
+    "plot_learning_curve",
     "plot_overall",
     "plot_team_sizes",
     "plot_tokens",

@@ -12,7 +12,7 @@ from lcbkit import __version__
 from lcbkit.problems import digest_of
 from lcbkit.results import Run
 
-__all__ = ["add_provenance", "facts_of", "provenance"]
+__all__ = ["add_facts", "add_provenance", "facts_of", "provenance"]
 
 _NAME = "_lcbkit_provenance"
 
@@ -63,11 +63,14 @@ def add_provenance(
     figure: Figure, title: str, runs: Sequence[tuple[str, Run]], small_print: Sequence[str]
 ) -> None:
     """Let the figure remember what one panel shows; a figure may have several."""
-    panel = {
-        "shows": title,
-        "notes": list(small_print),
-        "runs": [facts_of(run, label) for label, run in runs],
-    }
+    add_facts(figure, title, [facts_of(run, label) for label, run in runs], small_print)
+
+
+def add_facts(
+    figure: Figure, title: str, facts: Sequence[dict[str, Any]], small_print: Sequence[str]
+) -> None:
+    """As `add_provenance`, with the facts of each thing shown."""
+    panel = {"shows": title, "notes": list(small_print), "runs": list(facts)}
     setattr(figure, _NAME, [*getattr(figure, _NAME, []), panel])
 
 
