@@ -93,17 +93,12 @@ def plot_learning_curve(
 def _named(jobs: Any) -> dict[str, Any]:
     if hasattr(jobs, "learning_curve"):
         jobs = [jobs]
-    if isinstance(jobs, Sequence):
-        jobs = {_name(job): job for job in jobs}
-    if (
-        not isinstance(jobs, Mapping)
-        or not jobs
-        or not all(hasattr(j, "learning_curve") for j in jobs.values())
-    ):
+    found = list(jobs.values() if isinstance(jobs, Mapping) else jobs if isinstance(jobs, Sequence) else ())
+    if not found or not all(hasattr(job, "learning_curve") for job in found):
         raise BadValueError("a learning curve needs what `optimize` gave, one or several of them")
-    if len(jobs) > len(LOOKS):
-        raise BadValueError(f"{len(jobs)} curves do not fit; give at most {len(LOOKS)} at a time")
-    return dict(jobs)
+    if len(found) > len(LOOKS):
+        raise BadValueError(f"{len(found)} curves do not fit; give at most {len(LOOKS)} at a time")
+    return dict(jobs) if isinstance(jobs, Mapping) else {_name(job): job for job in found}
 
 
 def _name(job: Any) -> str:
