@@ -22,7 +22,7 @@ def test_a_job_in_the_toy_world_is_shown_live_and_finds_better_prompts(notebook:
     before, after = map(float, re.findall(r"([\d.]+)% (?:before|after)", job))
     assert "deployed what it found" in job
     assert after > before
-    charged = int(re.search(r"searched with (\d+) of 40", job)[1])  # type: ignore[index]
+    charged = int(re.search(r"searched with (\d+) of 30", job)[1])  # type: ignore[index]
     assert text(tagged(notebook, "files")).strip().endswith(f"{charged} charged")
 
 
