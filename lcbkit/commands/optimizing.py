@@ -13,6 +13,7 @@ from lcbkit.topologies.reports import MESSAGE_FORMATS
 __all__ = ["aggregate", "optimize"]
 
 _METHODS = ("gepa", "mipro", "mamut_gepa", "mapro", "maspo", "hivemind", "maspob", "tavo", "identity")
+_INTERRUPTED = 130
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 with_log_level = click.option(
@@ -105,7 +106,10 @@ with_log_level = click.option(
 @click.option("--list-cells", is_flag=True, help="Only list the protocol's cells.")
 @click.option("--quiet", is_flag=True, help="No progress on standard error.")
 @with_log_level
+@click.pass_context
 def optimize(
+    context: click.Context,
+    /,
     dry_run: bool,
     list_cells: bool,
     quiet: bool,
@@ -134,7 +138,14 @@ def optimize(
         return
     from lcbkit.optimizers.running import optimize as run
 
-    result = run(options.pop("method"), options.pop("topology"), progress=not quiet, **options)
+    try:
+        result = run(options.pop("method"), options.pop("topology"), progress=not quiet, **options)
+    except KeyboardInterrupt:
+        click.echo(
+            "lcb: interrupted; the same command goes on with validation and test, a search needs a new --out",
+            err=True,
+        )
+        context.exit(_INTERRUPTED)
     click.echo(json.dumps({"out": str(result.folder), **result.summary}, ensure_ascii=False))
 
 

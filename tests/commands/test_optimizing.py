@@ -97,3 +97,13 @@ def test_a_dead_endpoint_is_exit_code_3(
     done = lcb(*IDENTITY, 0, *args, "--out", "job", "--quiet")
     assert (done.code, done.out) == (3, "")
     assert "check that the endpoint answers" in done.err
+
+
+def test_an_interrupt_says_what_goes_on(lcb: Lcb, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lcbkit.optimizers.running.optimize", interrupt)
+    done = lcb(*IDENTITY, 0, *TOY, "--out", "job")
+    assert (done.code, done.out) == (130, "")
+    assert "a search needs a new --out" in done.err
