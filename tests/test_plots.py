@@ -270,7 +270,7 @@ def test_differences_show_every_problem_once_and_the_paired_test(shared: Path) -
     assert cells["o1-preview only"] == len(comparison.only_b) == 8
     assert sum(cells.values()) == 100
     text = words(figure)
-    assert f"p = {comparison.p_value:.2g}" in text
+    assert f"p={comparison.p_value:.2g}" in text
     assert f"{100 * comparison.difference:+.1f} points" in text
     with pytest.raises(BadValueError, match="two runs are compared, not 1"):
         plots.plot_differences(a)

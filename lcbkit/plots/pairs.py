@@ -172,12 +172,10 @@ def _words(comparison: Comparison, a: str, b: str) -> list[str]:
     notes = [
         f"pass@1 {comparison.a_pass_at_1:.1%} and {comparison.b_pass_at_1:.1%}: "
         f"{100 * comparison.difference:+.1f} points, "
-        f"95 % {100 * low:+.1f} to {100 * high:+.1f} (bootstrap over problems)."
+        f"95 % interval {100 * low:+.1f} to {100 * high:+.1f} (bootstrap over problems)."
     ]
     if comparison.p_value is not None:
-        notes.append(
-            f"Exact McNemar test on the problems that one alone passed: p = {comparison.p_value:.2g}."
-        )
+        notes.append(f"Exact McNemar test on the problems that one alone passed: p={comparison.p_value:.2g}.")
     for name, ids in ((a, comparison.only_a), (b, comparison.only_b)):
         if ids and len(ids) <= NAMED:
             notes.append(f"Only {name}: {', '.join(ids)}.")

@@ -103,6 +103,7 @@ class Panel:
         axis.set_ticks([tick / 100 for tick in ticks], [f"{tick}%" for tick in ticks])
         getattr(self.ax, f"set_{which}label")("pass@1")
         self.ax.grid(visible=True, axis=which)
+        self.ax.set_axisbelow(True)  # axes that are given have their own setting
 
     def note_intervals(self, scores: Sequence[Score], what: str) -> None:
         """Say how the intervals were made."""

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from nbformat import NotebookNode
 
+import lcbkit
+from lcbkit.notebook import answerable
 from tests.notebooks.kernel import data, executed, executed_live, tagged, text
 
 STEM = "03_topologies"
@@ -55,6 +57,7 @@ def test_shows_answer_handoffs_and_every_agents_verdict(notebook: NotebookNode) 
     winner = re.search(r"winner: agent (\d|None)", text(tagged(notebook, "votes")))
     assert winner is not None
     assert [row[0] for row in votes if row[-1] == "yes"] == [winner[1]] * (winner[1] != "None")
+    assert re.match(r"groups: \(.*\), winner: agent ", text(tagged(notebook, "debate")))
     debate = cells(data(tagged(notebook, "debate"), "text/html"))
     assert [len(row) for row in debate] == [3] * 4, "one verdict a round"
 
@@ -84,3 +87,15 @@ def test_another_prompt_makes_another_team(notebook: NotebookNode) -> None:
 def test_a_recording_refuses_an_edited_prompt_and_a_live_model_answers_it(shared: Path) -> None:
     assert "holds no answer" in text(tagged(executed(STEM), "edit-solve"))
     assert text(tagged(executed_live(STEM, shared).notebook, "edit-solve")).startswith("ok: a program of ")
+
+
+def test_the_exercises_pair_is_the_first_half_of_the_team_of_four() -> None:
+    pair, four = (lcbkit.build_team("independent", team_size=size, model="recorded") for size in (2, 4))
+    [problem] = answerable(lcbkit.load_problems("sample"), [pair, four], limit=1)
+    small, large = pair.solve(problem), four.solve(problem)
+    assert [run.text for run in small.trajectory] == [run.text for run in large.trajectory[:2]]
+    assert small.usage.n_llm_calls == 2
+    assert small.votes is not None
+    wrote = [run.agent for run in small.trajectory if run.code]
+    assert sum(small.votes.sizes) == len(wrote), "an agent without a program has no vote"
+    assert small.votes.winner == (wrote[0] if wrote else None)

@@ -11,7 +11,7 @@ from PIL import Image
 
 from tests.notebooks.kernel import LIVE_MODEL, data, executed, executed_live, tagged, text
 
-FIGURES = ("difficulty", "platform", "heatmap", "month", "topologies", "tokens", "differences")
+FIGURES = ("difficulty", "platform", "heatmap", "month", "topologies", "tokens", "differences", "exercise")
 
 
 def check(notebook: NotebookNode, model: str) -> None:
@@ -19,6 +19,7 @@ def check(notebook: NotebookNode, model: str) -> None:
         with Image.open(io.BytesIO(base64.b64decode(data(tagged(notebook, tag), "image/png")))) as image:
             assert image.width == 792, tag  # a column, twice as sharp as a screen needs it
             assert len(image.convert("L").getcolors() or ()) > 10, tag
+    assert data(tagged(notebook, "panels"), "image/png"), "the figure of two panels is seen, not only saved"
     saved = text(tagged(notebook, "save"))
     for stem in ("by_difficulty", "by_month", "heatmap", "overall", "topologies", "tokens"):
         assert f"figures/{stem}.png figures/{stem}.svg figures/{stem}.pdf" in saved
@@ -28,6 +29,7 @@ def check(notebook: NotebookNode, model: str) -> None:
     assert re.search(r"'verdicts': '[0-9a-f]{12}'", facts)
     scores = re.findall(r": (\d+\.\d%) \((\d+)/(\d+), 95 %", text(tagged(notebook, "runs")))
     assert len(scores) == 5
+    assert f"\n{scores[0][2]} problems " in f"\n{text(tagged(notebook, 'runs'))}"
     assert json.loads(re.search(r"'passed': (\d+)", facts)[1]) == int(scores[0][1])  # type: ignore[index]
 
 

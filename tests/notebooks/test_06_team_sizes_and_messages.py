@@ -68,6 +68,8 @@ def test_freeform_is_always_in_its_format(notebook: NotebookNode) -> None:
         assert list(rows) == FORMATS
         assert float(rows["freeform"]) == 1
         assert all(0 <= float(share) <= 1 for share in rows.values())
+    handed = data(tagged(notebook, "handoff-table"), "text/plain").splitlines()
+    assert len(re.findall(r"\d\.\d", "".join(handed))) == len(FORMATS), "characters are whole numbers"
     assert list(lines(tagged(notebook, "formats"))) == [f"sequential-r4-{form}" for form in FORMATS]
 
 
