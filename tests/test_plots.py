@@ -388,6 +388,7 @@ def test_axes_of_ones_own_are_drawn_into_and_keep_their_sheet() -> None:
     assert tuple(figure.get_size_inches()) == (7, 3)
     assert len(plots.provenance.provenance(figure)["panels"]) == 2
     assert "Whiskers" in words(figure)
+    assert left.get_axisbelow() is True, "no grid line across a bar"
     with pytest.raises(BadValueError, match="leave ax out"):
         plots.plot_heatmap([made(), made(seed=1)], ax=left)
 

@@ -99,3 +99,15 @@ def test_the_exercises_pair_is_the_first_half_of_the_team_of_four() -> None:
     wrote = [run.agent for run in small.trajectory if run.code]
     assert sum(small.votes.sizes) == len(wrote), "an agent without a program has no vote"
     assert small.votes.winner == (wrote[0] if wrote else None)
+
+
+def test_a_debater_without_a_last_program_votes_with_its_earlier_one() -> None:
+    team = lcbkit.build_team("decentralized", model="recorded")
+    quiet = 0
+    for problem in answerable(lcbkit.load_problems("sample"), [team]):
+        answer = team.solve(problem)
+        assert answer.votes is not None
+        wrote = {run.agent for run in answer.trajectory if run.code}
+        assert sum(answer.votes.sizes) == len(wrote), problem.id
+        quiet += len(wrote - {run.agent for run in answer.trajectory if run.code and run.round == 1})
+    assert quiet, "no recorded debater fell silent, so this has shown nothing"
