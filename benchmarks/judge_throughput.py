@@ -69,11 +69,18 @@ def compare_rates(submissions: Sequence[Submission], options: argparse.Namespace
         )
     sides["lcbkit"](right)  # the workers start once, before any clock
     rounds: dict[str, list[Judged]] = {name: [] for name in sides}
+    slow: list[Judged] = []
     for number in range(ROUNDS):
         for name, side in sides.items():
-            # An interpreter a test takes so long that one round says enough.
-            if number == 0 or name != "python -c":
+            # An interpreter a test takes so long that once through all programs is enough: a part in each
+            # round, so that it meets the same machine as the others.
+            if name == "python -c":
+                slow.append(side(right[number::ROUNDS]))
+            else:
                 rounds[name].append(side(right))
+    rounds["python -c"] = [
+        Judged([], sum(part.seconds for part in slow), sum(part.processor for part in slow))
+    ]
     rates = {name: tests / statistics.median(each.seconds for each in rounds[name]) for name in sides}
     for name, rate in rates.items():
         spread = ", ".join(f"{tests / each.seconds:.0f}" for each in rounds[name])
@@ -84,8 +91,9 @@ def compare_rates(submissions: Sequence[Submission], options: argparse.Namespace
             f"{own / tests * 1e3:.2f} ms of processor time a test, {max(idle, 0.0):.0%} idle"
         )
     for name in list(sides)[1:]:
-        pairs = zip(rounds["lcbkit"], rounds[name], strict=False)
-        less = statistics.median(other.processor / ours.processor for ours, other in pairs)
+        less = statistics.median(each.processor for each in rounds[name]) / statistics.median(
+            each.processor for each in rounds["lcbkit"]
+        )
         print(
             f"  lcbkit is {rates['lcbkit'] / rates[name]:.2f} times as fast as {name}; "
             f"{name} takes {less:.2f} times its processor time"
