@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 from lcbkit.errors import BadValueError, DatasetError
-from lcbkit.hub import DATASET, FILES, HubFile, commit_of, release_files
 from lcbkit.known_ids import eval_ids, splits
 from lcbkit.problems import Problem, ProblemSet
-from lcbkit.rows import Entry, JsonlFile, RowCache, describe
+from lcbkit.rows.files import Entry, JsonlFile, RowCache, describe
+from lcbkit.rows.hub import DATASET, FILES, HubFile, commit_of, release_files
+from lcbkit.rows.tables import ParquetFile, TableRow
 from lcbkit.selection import DateLike, Selection
 from lcbkit.storage import cache_folder, shipped_folder
-from lcbkit.tables import ParquetFile, TableRow
 
 if TYPE_CHECKING:
     import datasets

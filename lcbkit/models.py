@@ -14,12 +14,12 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ConfigDict, Field
 
+from lcbkit.chat.facts import model_name, sampling, seeded
+from lcbkit.chat.failures import call_with_retries, is_infrastructure_error
+from lcbkit.chat.live import DEFAULTS, endpoint_model, provider_model
+from lcbkit.chat.recording import Header, Recording
+from lcbkit.chat.request_key import canonical_request, request_key
 from lcbkit.errors import ModelError, RecordingError
-from lcbkit.failures import call_with_retries, is_infrastructure_error
-from lcbkit.live_models import DEFAULTS, endpoint_model, provider_model
-from lcbkit.model_facts import model_name, sampling, seeded
-from lcbkit.recording import Header, Recording
-from lcbkit.request_key import canonical_request, request_key
 from lcbkit.storage import shipped_folder
 
 __all__ = [

@@ -10,14 +10,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from lcbkit import html
-from lcbkit.decoding import count_tests, decode_tests
+from lcbkit.display.text import columns
 from lcbkit.errors import UnknownProblemError
 from lcbkit.known_ids import errata
-from lcbkit.row_fields import contest_moment, function_name, id_field, text_field, word_field
-from lcbkit.row_schema import COLUMNS, DIFFICULTIES, PLATFORMS
+from lcbkit.rows.decoding import count_tests, decode_tests
+from lcbkit.rows.fields import contest_moment, function_name, id_field, text_field, word_field
+from lcbkit.rows.schema import COLUMNS, DIFFICULTIES, PLATFORMS
+from lcbkit.rows.stored import MemoryRow, StoredRow
 from lcbkit.selection import DateLike, Selection
-from lcbkit.stored import MemoryRow, StoredRow
-from lcbkit.text import columns
 
 if TYPE_CHECKING:
     import datasets

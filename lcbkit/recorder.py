@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lcbkit.chat.recording import Recording
 from lcbkit.dataset import demo_problems, load_problems
 from lcbkit.errors import ModelError
 from lcbkit.models import RecordingModel, get_model
 from lcbkit.problems import Problem
-from lcbkit.recording import Recording
 from lcbkit.storage import shipped_folder
 from lcbkit.topologies.team import Team, build_team
 from lcbkit.waiting import run_sync

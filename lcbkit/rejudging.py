@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from lcbkit.dataset import load_problems
+from lcbkit.display.text import columns
 from lcbkit.errors import BadValueError, RunFolderError
 from lcbkit.extract import has_statement
 from lcbkit.judging.pool import Pool, memory_bytes
@@ -20,7 +21,6 @@ from lcbkit.runs.folder import RunFiles, RunFolder
 from lcbkit.runs.instances import new_record
 from lcbkit.runs.progress import Progress, RunFinished, listening
 from lcbkit.storage import read_json
-from lcbkit.text import columns
 from lcbkit.waiting import run_sync, waking
 
 __all__ = ["Moved", "Rejudged", "rejudge"]

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lcbkit.errors import RunFolderError
-from lcbkit.estimates import pass_at_k, wilson_interval
 from lcbkit.html import badge
 from lcbkit.problems import ProblemSet
 from lcbkit.records import Record
 from lcbkit.runs.folder import RunFiles, in_order, read_records
 from lcbkit.runs.lcb_files import read_lcb, write_lcb
-from lcbkit.scores import UNKNOWN, Score, Summary, group, mean_pass_at_k, summarize
 from lcbkit.scoring.comparison import Comparison, paired
 from lcbkit.scoring.costs import Cost, Prices, PriceSource, cost_of
+from lcbkit.scoring.estimates import pass_at_k, wilson_interval
 from lcbkit.scoring.overview import Overview, overview
+from lcbkit.scoring.scores import UNKNOWN, Score, Summary, group, mean_pass_at_k, summarize
 from lcbkit.scoring.tables import ScoreTable, grouping, score_table
 from lcbkit.storage import read_json
 

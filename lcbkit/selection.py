@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Any, Protocol, TypeVar
 
 from lcbkit.errors import BadValueError, UnknownProblemError
-from lcbkit.row_schema import DIFFICULTIES, PLATFORMS
+from lcbkit.rows.schema import DIFFICULTIES, PLATFORMS
 
 __all__ = ["DateLike", "Selection"]
 

@@ -1,4 +1,4 @@
-"""Loading from everything that is not the hub (see test_hub.py)."""
+"""Loading from everything that is not the hub (see rows/test_hub.py)."""
 
 import json
 import warnings

@@ -38,7 +38,7 @@ Go = Callable[..., Any]
 @pytest.fixture(autouse=True)
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retries are made, but without their long waits."""
-    monkeypatch.setattr("lcbkit.failures.FIRST_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("lcbkit.chat.failures.FIRST_WAIT_SECONDS", 0.01)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from scripted_endpoint import Reply, Request, ScriptedEndpoint, tool_call
 from twice_problems import RIGHT, WRONG, asked_for, problem_set, row
 
-from lcbkit import failures
+from lcbkit.chat import failures
 from lcbkit.cli import main
 from lcbkit.evaluation import evaluate
 from lcbkit.models import get_model

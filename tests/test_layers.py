@@ -10,17 +10,18 @@ from tests.conftest import ROOT
 
 PACKAGE = ROOT / "lcbkit"
 FLOORS = [
-    {"difference", "errors", "estimates", "html", "row_schema", "text", "waiting"}
-    | {"endpoint_model", "failures", "model_facts", "request_key", "search_events"},
-    {"decoding", "known_ids", "records", "row_fields", "selection", "storage", "stored"} | {"highlight"},
-    {"problems", "rows", "hub", "tables", "extract", "live_models", "recording", "scores"} | {"answer_html"},
-    {"dataset", "prompts", "models", "judging", "scoring"},
+    {"errors", "html", "search_events", "waiting"},
+    {"display", "known_ids", "records", "storage"},
+    {"chat", "rows"},
+    {"extract", "models", "selection"},
+    {"problems"},
+    {"dataset", "prompts", "judging", "scoring"},
     {"topologies"},
     {"runs"},
     {"results"},
-    {"diagnosis", "sweeps"},
+    {"diagnosis"},
     {"evaluation", "demonstration", "recorder", "notebook", "notebook_files"},
-    {"magic", "plots", "widgets", "optimizers", "rejudging", "sweeping"},
+    {"magic", "plots", "widgets", "optimizers", "rejudging", "sweeps"},
     {"commands"},
     {"cli"},
 ]
@@ -33,7 +34,11 @@ WORKERS_OF_A_FOLDER = {
     | {"teams", "tokens"},
     "judging": {"crew", "launch", "pool", "sandbox", "sharing", "verdicts"},
     "runs": {"batch", "config"},
-    "scoring": {"overview"},
+    "rows": {"files", "hub", "stored", "tables"},
+    "chat": {"live"},
+    "display": {"answer"},
+    "scoring": {"comparison", "costs", "overview", "scores", "tables"},
+    "sweeps": {"running"},
     "topologies": {"agents", "calls", "desk_work", "events", "messages", "rollout", "team", "turns", "vote"}
     | {"single", "independent", "sequential", "centralized", "decentralized"},
     "optimizers": {path.stem for path in (PACKAGE / "optimizers").glob("*.py")}

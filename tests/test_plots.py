@@ -31,7 +31,7 @@ from lcbkit.errors import BadValueError, LcbkitError
 from lcbkit.plots.marks import EDGE
 from lcbkit.plots.style import LOOKS, THEMES, heat_colours, lightness, look_of
 from lcbkit.results import Run, compare, wilson_interval
-from lcbkit.scores import Score
+from lcbkit.scoring.scores import Score
 
 PANELS = {
     "overall": plots.plot_overall,

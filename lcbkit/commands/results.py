@@ -20,7 +20,7 @@ __all__ = ["compare", "rejudge", "show"]
 @click.option("--records", is_flag=True, help="A line per instance as well.")
 def show(runs: tuple[Path, ...], by: tuple[str, ...], prices: Path | None, records: bool) -> None:
     """Print the table of a finished or running batch, of a sweep, or of several runs side by side."""
-    from lcbkit.sweeps import is_sweep, load_sweep
+    from lcbkit.sweeps.folder import is_sweep, load_sweep
 
     if len(runs) == 1 and is_sweep(runs[0]):
         if records:

@@ -84,7 +84,7 @@ def sweep(
     context: click.Context, /, topologies: tuple[str, ...], team_sizes: tuple[str, ...], **options: Any
 ) -> None:
     """Run every topology with every team size and message format: one table; the same command resumes it."""
-    from lcbkit.sweeping import sweep as run_all
+    from lcbkit.sweeps.running import sweep as run_all
 
     model, prices = chat_model(options), options.pop("prices")
     problems = wanted_problems(without(options, "source", *FILTERS))

@@ -12,9 +12,9 @@ from itertools import groupby
 from json import loads
 from typing import Any
 
-from lcbkit.difference import first_difference
+from lcbkit.display.difference import first_difference
+from lcbkit.display.text import block, ending, last_error, last_line, one_line, size
 from lcbkit.html import badge, chip, columns, copy_button, details, pre
-from lcbkit.text import block, ending, last_error, last_line, one_line, size
 
 __all__ = ["Execution", "Report", "TestResult", "Verdict"]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Literal
 
+from lcbkit.display.text import columns
 from lcbkit.errors import BadValueError, NothingToDoError
 from lcbkit.html import table
 from lcbkit.optimizers.job import JobError, JobFolder
@@ -17,7 +18,6 @@ from lcbkit.optimizers.seeds import OFFSETS
 from lcbkit.optimizers.specification import Cell
 from lcbkit.optimizers.statistics import REPLICATES, holm, paired_counts, paired_p, stratified_interval
 from lcbkit.storage import write_atomic, write_json
-from lcbkit.text import columns
 
 if TYPE_CHECKING:
     import pandas

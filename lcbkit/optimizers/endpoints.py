@@ -140,7 +140,7 @@ class Models:
 def _full_name(model: "str | BaseChatModel") -> str:
     if isinstance(model, str):
         return PROTOCOL_MODELS.get(model, model)
-    from lcbkit.model_facts import model_name
+    from lcbkit.chat.facts import model_name
 
     return model_name(model)
 

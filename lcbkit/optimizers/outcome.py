@@ -7,11 +7,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from lcbkit.display.text import columns
 from lcbkit.html import table
 from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.job import JobError, JobFolder
 from lcbkit.storage import read_jsonl
-from lcbkit.text import columns
 
 __all__ = ["Optimized", "PromptDiff", "summary_of"]
 

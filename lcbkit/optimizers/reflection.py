@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lcbkit.chat.facts import seeded
+from lcbkit.chat.failures import call_with_retries
 from lcbkit.errors import LcbkitError
 from lcbkit.extract import strip_reasoning
-from lcbkit.failures import call_with_retries
-from lcbkit.model_facts import seeded
 from lcbkit.optimizers.charging import SeedBase
 from lcbkit.optimizers.interface import ReflectionError, Step
 from lcbkit.optimizers.seeds import Repeats, logical_seed

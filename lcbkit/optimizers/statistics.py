@@ -5,7 +5,7 @@ import random
 from collections.abc import Sequence
 from statistics import fmean
 
-from lcbkit.estimates import mcnemar_p
+from lcbkit.scoring.estimates import mcnemar_p
 
 __all__ = ["REPLICATES", "holm", "paired_counts", "paired_p", "stratified_interval"]
 

@@ -10,7 +10,7 @@ from lcbkit.plots.labels import percent, width_of
 from lcbkit.plots.marks import EDGE, NO_SCORE, bar_handle, group_label, group_word, shown_groups, whisker
 from lcbkit.plots.panel import Panel, Runs, panel
 from lcbkit.plots.style import NOTE_SIZE, SMALL, ThemeName, Width
-from lcbkit.scores import Score
+from lcbkit.scoring.scores import Score
 
 __all__ = ["plot_by_difficulty", "plot_by_platform"]
 

@@ -13,7 +13,7 @@ from lcbkit.plots.labels import fitted, percent
 from lcbkit.plots.marks import group_word, shown_groups
 from lcbkit.plots.panel import LINE, Panel, Runs, panel
 from lcbkit.plots.style import NOTE_SIZE, SMALL, ThemeName, Width, heat_colours, lightness
-from lcbkit.scores import Score
+from lcbkit.scoring.scores import Score
 
 __all__ = ["plot_heatmap"]
 

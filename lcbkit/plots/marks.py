@@ -9,7 +9,7 @@ from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 
 from lcbkit.plots.style import Look, Theme
-from lcbkit.scores import UNKNOWN, Score
+from lcbkit.scoring.scores import UNKNOWN, Score
 
 __all__ = [
     "EDGE",

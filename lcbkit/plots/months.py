@@ -15,7 +15,7 @@ from lcbkit.plots.labels import percent
 from lcbkit.plots.marks import group_label, point_handle, whisker
 from lcbkit.plots.panel import Panel, Runs, Series, panel
 from lcbkit.plots.style import NOTE_SIZE, ThemeName, Width
-from lcbkit.scores import UNKNOWN, Score
+from lcbkit.scoring.scores import UNKNOWN, Score
 
 __all__ = ["day_of", "plot_by_month"]
 

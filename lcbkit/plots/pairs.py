@@ -16,7 +16,7 @@ from lcbkit.plots.marks import EDGE, group_word, shown_groups
 from lcbkit.plots.panel import Panel, Runs, panel
 from lcbkit.plots.style import LOOKS, SMALL, Theme, ThemeName, Width
 from lcbkit.results import Comparison, compare
-from lcbkit.scores import UNKNOWN
+from lcbkit.scoring.scores import UNKNOWN
 
 __all__ = ["plot_differences"]
 

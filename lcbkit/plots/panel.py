@@ -31,7 +31,7 @@ from lcbkit.plots.style import (
 )
 from lcbkit.records import Status
 from lcbkit.results import MAX_INFRA_RATE, Run
-from lcbkit.scores import Score
+from lcbkit.scoring.scores import Score
 
 __all__ = ["NotebookFigure", "Panel", "Runs", "Series", "named_runs", "panel"]
 

@@ -11,7 +11,7 @@ from lcbkit.plots.marks import group_label, point_handle, whisker
 from lcbkit.plots.panel import Panel, Runs, panel
 from lcbkit.plots.style import LOOKS, NOTE_SIZE, SMALL, Look, ThemeName, Width, look_of
 from lcbkit.results import Run
-from lcbkit.scores import Score
+from lcbkit.scoring.scores import Score
 from lcbkit.topologies.roles import TOPOLOGIES
 
 __all__ = ["plot_overall", "plot_team_sizes", "plot_topologies", "topology_of"]

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from lcbkit.errors import LcbkitError, RunFolderError
 from lcbkit.records import Record
-from lcbkit.scores import summarize
+from lcbkit.scoring.scores import summarize
 from lcbkit.storage import append_jsonl, read_json, read_jsonl, write_json
 
 __all__ = ["RunFiles", "RunFolder", "differences", "in_order", "read_records"]

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from lcbkit.chat.failures import is_infrastructure_error
 from lcbkit.extract import has_statement
-from lcbkit.failures import is_infrastructure_error
 from lcbkit.html import clip
 from lcbkit.judging.report import Report, TestResult, Verdict
 from lcbkit.problems import Problem

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from lcbkit.records import Record
-from lcbkit.scores import Summary
+from lcbkit.scoring.scores import Summary
 
 __all__ = ["InstanceFinished", "Listener", "Progress", "RunEvent", "RunFinished", "RunStarted", "listening"]
 

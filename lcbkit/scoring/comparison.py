@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 
+from lcbkit.display.text import columns
 from lcbkit.errors import BadValueError
-from lcbkit.estimates import bootstrap_interval, mcnemar_p
 from lcbkit.html import table
 from lcbkit.records import Record
-from lcbkit.scores import UNKNOWN, in_order
-from lcbkit.text import columns
+from lcbkit.scoring.estimates import bootstrap_interval, mcnemar_p
+from lcbkit.scoring.scores import UNKNOWN, in_order
 
 __all__ = ["Comparison", "paired"]
 

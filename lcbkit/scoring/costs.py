@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from lcbkit.errors import BadValueError
-from lcbkit.estimates import bootstrap_interval
 from lcbkit.records import Record
+from lcbkit.scoring.estimates import bootstrap_interval
 
 __all__ = ["Cost", "Price", "PriceSource", "Prices", "amount", "cost_of"]
 

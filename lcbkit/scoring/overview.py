@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from lcbkit.display.text import columns
 from lcbkit.html import table
 from lcbkit.records import Record, Status
-from lcbkit.scores import UNKNOWN, Summary, group, in_order, summarize
 from lcbkit.scoring.costs import Cost, Prices, amount, cost_of
-from lcbkit.text import columns
+from lcbkit.scoring.scores import UNKNOWN, Summary, group, in_order, summarize
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
+from lcbkit.display.text import columns
 from lcbkit.errors import BadValueError
 from lcbkit.html import table
 from lcbkit.records import Record
-from lcbkit.scores import UNKNOWN, Score, group
-from lcbkit.text import columns
+from lcbkit.scoring.scores import UNKNOWN, Score, group
 
 if TYPE_CHECKING:
     import pandas as pd

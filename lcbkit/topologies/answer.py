@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from lcbkit.answer_html import answer_html
+from lcbkit.display.answer import answer_html
 
 __all__ = ["AgentRun", "HandoffRecord", "TeamAnswer", "Usage", "Votes"]
 

@@ -7,7 +7,7 @@ from typing import Any
 from lcbkit.errors import BadValueError
 from lcbkit.judging.report import Report
 from lcbkit.problems import Problem, ProblemSet
-from lcbkit.row_schema import DIFFICULTIES
+from lcbkit.rows.schema import DIFFICULTIES
 from lcbkit.selection import DateLike, Selection
 
 __all__ = ["COLUMNS", "MODES", "RESULT_COLUMN", "Catalogue", "Query"]

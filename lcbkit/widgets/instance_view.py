@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from lcbkit.answer_html import facts_html, trajectory_html
-from lcbkit.highlight import code_html, prose_html
+from lcbkit.display.answer import facts_html, trajectory_html
+from lcbkit.display.highlight import code_html, prose_html
 from lcbkit.judging.report import Report
 from lcbkit.problems import Problem
 from lcbkit.records import Record

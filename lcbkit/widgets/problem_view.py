@@ -6,11 +6,11 @@ from typing import Any
 
 import ipywidgets
 
-from lcbkit.answer_html import VIEW_STYLE
+from lcbkit.display.answer import VIEW_STYLE
 from lcbkit.html import badge
 from lcbkit.judging.report import Report, Verdict
 from lcbkit.problems import Problem
-from lcbkit.row_schema import DIFFICULTIES, PLATFORMS
+from lcbkit.rows.schema import DIFFICULTIES, PLATFORMS
 from lcbkit.widgets.catalogue import COLUMNS, MODES
 from lcbkit.widgets.editor import CodeEditor
 from lcbkit.widgets.pane import Pane

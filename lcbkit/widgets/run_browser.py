@@ -8,7 +8,7 @@ from typing import Any
 import ipywidgets as w
 import pandas as pd
 
-from lcbkit.answer_html import VIEW_STYLE
+from lcbkit.display.answer import VIEW_STYLE
 from lcbkit.errors import BadValueError, UnknownProblemError
 from lcbkit.html import table
 from lcbkit.judging.pool import judge

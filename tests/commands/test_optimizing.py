@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from scripted_endpoint import Reply, ScriptedEndpoint
 
-from lcbkit import failures
+from lcbkit.chat import failures
 from tests.commands.conftest import Lcb
 
 TOY = ("--model", "toy", "--dataset", "toy", "--eval-rows", "3", "--budget", "4")

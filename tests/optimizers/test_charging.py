@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from scripted_endpoint import Reply, Request, ScriptedEndpoint
 
-from lcbkit import failures
+from lcbkit.chat import failures
 from lcbkit.optimizers.interface import (
     BudgetExhausted,
     InfrastructureExhausted,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from scripted_endpoint import Reply, ScriptedEndpoint
 
-from lcbkit import failures
+from lcbkit.chat import failures
 from lcbkit.errors import ModelError
 from lcbkit.optimizers.charging import SeedBase
 from lcbkit.optimizers.endpoints import Models, decodings

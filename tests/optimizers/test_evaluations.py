@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from scripted_endpoint import Reply, Request, ScriptedEndpoint
 
-from lcbkit import failures
+from lcbkit.chat import failures
 from lcbkit.optimizers.evaluations import Evaluation, Evaluations
 from lcbkit.optimizers.interface import InfrastructureExhausted
 from lcbkit.optimizers.job import JobError

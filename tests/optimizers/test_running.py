@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from scripted_endpoint import Reply, ScriptedEndpoint
 
-from lcbkit import failures
+from lcbkit.chat import failures
 from lcbkit.errors import BadValueError, ModelError
 from lcbkit.optimizers import running
 from lcbkit.optimizers.bundle import Bundle

@@ -20,7 +20,7 @@ PROBLEMS = 2 * GIVE_UP_AFTER
 @pytest.fixture(autouse=True)
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retries are made, but without their long waits."""
-    monkeypatch.setattr("lcbkit.failures.FIRST_WAIT_SECONDS", 0.001)
+    monkeypatch.setattr("lcbkit.chat.failures.FIRST_WAIT_SECONDS", 0.001)
 
 
 def run(endpoint: ScriptedEndpoint, folder: Path, count: int = PROBLEMS, **options: object) -> Run:

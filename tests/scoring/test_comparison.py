@@ -1,9 +1,9 @@
 import pytest
 
-from lcbkit.estimates import mcnemar_p
 from lcbkit.records import Record, Status
 from lcbkit.results import Run, compare
 from lcbkit.scoring.comparison import paired
+from lcbkit.scoring.estimates import mcnemar_p
 
 
 def records(outcomes: dict[str, str], **facts: object) -> list[Record]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lcbkit import failures
+from lcbkit.chat import failures
 from lcbkit.problems import Problem
 
 DOUBLE = "print(2 * int(input()))"

@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 from scripted_endpoint import Reply, ScriptedEndpoint, tool_call
 
-from lcbkit.failures import is_infrastructure_error, is_transient
+from lcbkit.chat.failures import is_infrastructure_error, is_transient
 from lcbkit.models import get_model
 
 ANSWER = "It doubles.\n```python\nprint(2 * int(input()))\n```\n"

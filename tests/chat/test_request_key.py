@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_core.tools import tool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from lcbkit.request_key import canonical_request, request_key
+from lcbkit.chat.request_key import canonical_request, request_key
 
 
 @tool

@@ -3,7 +3,7 @@ from datetime import datetime
 import pytest
 
 from lcbkit.errors import DatasetError
-from lcbkit.row_fields import contest_moment, function_name, id_field, text_field
+from lcbkit.rows.fields import contest_moment, function_name, id_field, text_field
 
 TREE = """# Definition for a binary tree node.
 # class TreeNode:

@@ -10,8 +10,8 @@ from loopback_hub import LoopbackHub
 from row_factory import blob, make_row
 
 from lcbkit.errors import DatasetError
-from lcbkit.hub import FILES, _short_retries, release_files
 from lcbkit.known_ids import eval_ids
+from lcbkit.rows.hub import FILES, _short_retries, release_files
 
 MEGABYTE = 1_000_000
 

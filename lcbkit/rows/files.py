@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from lcbkit.decoding import count_tests
 from lcbkit.errors import DatasetError, UnusableTestsError
-from lcbkit.row_fields import text_field
-from lcbkit.row_schema import COLUMNS
+from lcbkit.rows.decoding import count_tests
+from lcbkit.rows.fields import text_field
+from lcbkit.rows.schema import COLUMNS
+from lcbkit.rows.stored import FileRow, StoredRow
 from lcbkit.storage import locked, write_atomic
-from lcbkit.stored import FileRow, StoredRow
 
 __all__ = ["Entry", "JsonlFile", "Origin", "RowCache", "describe"]
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from langchain_openai import ChatOpenAI
 
-from lcbkit.endpoint_model import EndpointModel
+from lcbkit.chat.endpoint import EndpointModel
 from lcbkit.errors import ModelError
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcbkit.difference import first_difference
+from lcbkit.display.difference import first_difference
 
 
 @pytest.mark.parametrize(

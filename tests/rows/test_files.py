@@ -11,8 +11,8 @@ import pytest
 from row_factory import make_row, write_jsonl
 
 from lcbkit.errors import DatasetError
-from lcbkit.rows import JsonlFile, RowCache, describe
-from lcbkit.stored import MemoryRow
+from lcbkit.rows.files import JsonlFile, RowCache, describe
+from lcbkit.rows.stored import MemoryRow
 
 ROWS = [make_row(f"p{n}", hidden=n + 1) for n in range(6)]
 

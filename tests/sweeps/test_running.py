@@ -16,8 +16,8 @@ from lcbkit.errors import RunFolderError
 from lcbkit.models import get_model
 from lcbkit.results import load_run
 from lcbkit.runs.progress import InstanceFinished
-from lcbkit.sweeping import CellFinished, CellStarted, SweepEvent, sweep
-from lcbkit.sweeps import Sweep, load_sweep
+from lcbkit.sweeps.folder import Sweep, load_sweep
+from lcbkit.sweeps.running import CellFinished, CellStarted, SweepEvent, sweep
 
 Go = Callable[..., Sweep]
 

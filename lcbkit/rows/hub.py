@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from lcbkit.errors import DatasetError
-from lcbkit.row_schema import COLUMNS
+from lcbkit.rows.schema import COLUMNS
+from lcbkit.rows.stored import plain_row
 from lcbkit.storage import write_atomic
-from lcbkit.stored import plain_row
 
 __all__ = ["DATASET", "FILES", "HubFile", "commit_of", "release_files"]
 

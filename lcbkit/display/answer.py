@@ -8,13 +8,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from lcbkit.highlight import code_html, prose_html
+from lcbkit.display.highlight import code_html, prose_html
+from lcbkit.display.text import one_line
 from lcbkit.html import clip
-from lcbkit.text import one_line
 
 __all__ = ["VIEW_STYLE", "answer_html", "facts_html", "trajectory_html"]
 
-VIEW_STYLE = (Path(__file__).parent / "answer_html.css").read_text(encoding="utf-8")
+VIEW_STYLE = (Path(__file__).parent / "answer.css").read_text(encoding="utf-8")
 """The style sheet of everything here; it applies inside an element of class `lcbv`."""
 
 _LONGEST = 6_000  # characters of a prompt, a tool's input or output

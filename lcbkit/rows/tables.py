@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lcbkit.errors import DatasetError
-from lcbkit.row_schema import COLUMNS
-from lcbkit.stored import plain_row
+from lcbkit.rows.schema import COLUMNS
+from lcbkit.rows.stored import plain_row
 
 if TYPE_CHECKING:
     import datasets

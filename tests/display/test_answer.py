@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from lcbkit.answer_html import answer_html, trajectory_html
+from lcbkit.display.answer import answer_html, trajectory_html
 
 HOSTILE = "<script>alert(1)</script>"
 

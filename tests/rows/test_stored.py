@@ -5,7 +5,7 @@ import pytest
 from row_factory import make_row, write_jsonl
 
 from lcbkit.errors import DatasetError
-from lcbkit.stored import FileRow, plain_row
+from lcbkit.rows.stored import FileRow, plain_row
 
 
 def test_a_line_is_read_from_its_place(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from lcbkit.highlight import code_html, prose_html
+from lcbkit.display.highlight import code_html, prose_html
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lcbkit.text import block, ending, last_error, one_line
+from lcbkit.display.text import block, ending, last_error, one_line
 
 CRASH = """Traceback (most recent call last):
   File "/box/main.py", line 12, in <module>

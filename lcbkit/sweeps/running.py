@@ -15,7 +15,7 @@ from lcbkit.results import Run
 from lcbkit.runs.config import plain_name
 from lcbkit.runs.progress import InstanceFinished, RunEvent, RunFinished, RunStarted
 from lcbkit.scoring.costs import Prices, PriceSource
-from lcbkit.sweeps import Cell, Sweep, load_sweep, note_cells, write_tables
+from lcbkit.sweeps.folder import Cell, Sweep, load_sweep, note_cells, write_tables
 from lcbkit.topologies.roles import TOPOLOGIES
 from lcbkit.topologies.team import Team, build_team
 

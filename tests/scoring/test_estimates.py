@@ -4,7 +4,7 @@ from statistics import fmean
 
 import pytest
 
-from lcbkit.estimates import bootstrap_interval, mcnemar_p, pass_at_k, wilson_interval
+from lcbkit.scoring.estimates import bootstrap_interval, mcnemar_p, pass_at_k, wilson_interval
 
 
 @pytest.mark.parametrize(("n", "c", "k"), [(5, 0, 3), (5, 2, 1), (6, 2, 3), (4, 4, 4), (7, 1, 5)])

@@ -9,8 +9,8 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatResult
 from langchain_openai import ChatOpenAI
 
-from lcbkit import model_facts
-from lcbkit.model_facts import model_name, sampling, seeded
+from lcbkit.chat import facts
+from lcbkit.chat.facts import model_name, sampling, seeded
 
 
 class Provider(BaseChatModel):
@@ -63,7 +63,7 @@ def test_a_seed_is_a_field_of_a_copy_where_the_class_has_one() -> None:
 def test_a_provider_without_seeds_is_told_once(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(model_facts, "_told", set())
+    monkeypatch.setattr(facts, "_told", set())
     model = Provider()
     with caplog.at_level(logging.WARNING):
         assert seeded(model, 3) == seeded(model, 4) == (model, {})

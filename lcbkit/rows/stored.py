@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lcbkit.errors import DatasetError
-from lcbkit.row_schema import COLUMNS
+from lcbkit.rows.schema import COLUMNS
 
 __all__ = ["FileRow", "MemoryRow", "StoredRow", "plain_row"]
 

@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
-from lcbkit.estimates import bootstrap_interval, pass_at_k, wilson_interval
 from lcbkit.html import table
 from lcbkit.records import Record, Status
-from lcbkit.row_schema import DIFFICULTIES, PLATFORMS
+from lcbkit.rows.schema import DIFFICULTIES, PLATFORMS
+from lcbkit.scoring.estimates import bootstrap_interval, pass_at_k, wilson_interval
 
 __all__ = ["UNKNOWN", "Score", "Summary", "group", "in_order", "mean_pass_at_k", "summarize"]
 

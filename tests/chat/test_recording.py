@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from lcbkit.chat.recording import Header, Recording
 from lcbkit.errors import RecordingError
-from lcbkit.recording import Header, Recording
 
 HEADER = Header(model="m", sampling={"temperature": 0.2}, date="2024-05-01")
 

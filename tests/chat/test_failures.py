@@ -10,8 +10,8 @@ import pytest
 from langchain_core.exceptions import ContextOverflowError, ModelRefusalError
 from scripted_endpoint import Reply, ScriptedEndpoint
 
-from lcbkit import failures
-from lcbkit.failures import call_with_retries, is_infrastructure_error, is_transient
+from lcbkit.chat import failures
+from lcbkit.chat.failures import call_with_retries, is_infrastructure_error, is_transient
 from lcbkit.models import get_model
 
 TOO_LONG = "This model's maximum context length is 10 tokens (context_length_exceeded)"

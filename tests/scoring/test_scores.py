@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from lcbkit.records import Record, Status
-from lcbkit.scores import Score, summarize
+from lcbkit.scoring.scores import Score, summarize
 
 
 def record(problem_id: str, passed: bool = False, **more: object) -> Record:

@@ -6,7 +6,7 @@ import pytest
 from row_factory import make_row
 
 from lcbkit.errors import DatasetError
-from lcbkit.tables import ParquetFile, TableRow
+from lcbkit.rows.tables import ParquetFile, TableRow
 
 ROWS = [make_row("a"), make_row("b", mode="functional")]
 

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from row_factory import pack, some_tests
 
-from lcbkit.decoding import MAX_TEST_BYTES, count_tests, decode_tests
 from lcbkit.errors import DatasetError, UnusableTestsError
+from lcbkit.rows.decoding import MAX_TEST_BYTES, count_tests, decode_tests
 
 HERE = "row 7"
 a_text = st.text(st.characters(exclude_categories=()))  # half surrogate pairs included

@@ -1,0 +1,1 @@
+"""Showing programs, answers and differences: as pieces of HTML and as text for the terminal."""

@@ -1,0 +1,1 @@
+"""Many teams on the same problems: running them, and the folder that they leave."""
