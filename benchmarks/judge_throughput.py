@@ -111,7 +111,8 @@ def judge_by_lcbkit(submissions: Sequence[Submission], pool: Pool) -> list[bool]
 def reports_of(submissions: Sequence[Submission], workers: int, *, stop: bool = False) -> list[Report]:
     """One report a submission."""
     pairs = [(submission.code, submission.problem) for submission in submissions]
-    return judge_many(pairs, workers=workers, progress=False, time_limit=TIME_LIMIT, stop_on_failure=stop)
+    options = {"time_limit": TIME_LIMIT, "stop_on_failure": stop, "judge_cache": False}
+    return judge_many(pairs, workers=workers, progress=False, **options)
 
 
 def compare_verdicts(

@@ -17,6 +17,7 @@ from lcbkit.runs.batch import REDO, Batch, Key
 from lcbkit.runs.config import confinement, describe_run, now, run_files
 from lcbkit.runs.folder import RunFolder
 from lcbkit.runs.instances import failed_record, new_record, solved_record
+from lcbkit.runs.judge_cache import JudgeCache
 from lcbkit.runs.progress import Progress, RunFinished, listening
 from lcbkit.topologies.team import Team
 from lcbkit.waiting import run_sync, waking
@@ -43,6 +44,7 @@ def evaluate(
     retry_errors: bool = False,
     progress: Progress = True,
     max_infra_rate: float = 0.1,
+    judge_cache: bool | str | Path = True,
 ) -> Run:
     """Run a team on problems, judge its programs, and keep a record of each; the same call again resumes.
 
@@ -66,6 +68,11 @@ def evaluate(
         retry_errors: when resuming, run agent_error instances again, as infra_error ones always are.
         progress: True for a bar on standard error; a function gets each event and may return "stop".
         max_infra_rate: share of infra_error instances above which the run's table says that it is no score.
+        judge_cache: whether programs of a problem that are equal to the letter are judged once in this call.
+            A folder keeps verdicts for later calls and other teams as well. Taken over is only what hangs on
+            nothing but program and tests: no verdict of a clock, of memory or of a defective test, none of a
+            test that took half of its time, none of a program that names chance or time; on disk, none of
+            another judge, interpreter, set of packages, confinement or machine.
 
     Returns:
         The run of these problems and samples; a part of them if a callback said "stop", or if nothing but
@@ -97,6 +104,7 @@ def evaluate(
             retry_errors=retry_errors,
             progress=progress,
             max_infra_rate=max_infra_rate,
+            judge_cache=judge_cache,
         )
     )
 
@@ -120,6 +128,7 @@ async def aevaluate(
     retry_errors: bool = False,
     progress: Progress = True,
     max_infra_rate: float = 0.1,
+    judge_cache: bool | str | Path = True,
 ) -> Run:
     """`evaluate` for code that runs in an event loop; a cancel saves what is finished."""
     _check(
@@ -156,6 +165,7 @@ async def aevaluate(
             slots=concurrency + max(2, concurrency // 2),
             pool=Pool(workers=judge_workers),
             redo=REDO | {Status.AGENT_ERROR} if retry_errors else REDO,
+            judge_cache=JudgeCache.opened(judge_cache),
         )
         # It takes a worker's start to tell what confines programs; the model need not wait for that.
         noting = asyncio.create_task(_note_confinement(config))
@@ -164,7 +174,7 @@ async def aevaluate(
                 await batch.run()
                 await noting
         finally:
-            config["ended"] = now()
+            config |= {"ended": now(), "verdicts": batch.verdicts}
             if batch.gave_up:
                 config["gave_up"] = batch.gave_up
             folder.close_run(config)

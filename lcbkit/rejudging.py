@@ -19,6 +19,7 @@ from lcbkit.runs.batch import Batch, Key
 from lcbkit.runs.config import confinement, describe_run, now, plain_name
 from lcbkit.runs.folder import RunFiles, RunFolder
 from lcbkit.runs.instances import new_record
+from lcbkit.runs.judge_cache import JudgeCache
 from lcbkit.runs.progress import Progress, RunFinished, listening
 from lcbkit.storage import read_json
 from lcbkit.waiting import run_sync, waking
@@ -59,9 +60,11 @@ class Rejudged:
 
     def __str__(self) -> str:
         copied = len(self.run.records) - self.judged
+        taken = self.run.config.get("verdicts", {}).get("taken_over", 0)
         lines = [
             f"{self.judged} programs judged again, {copied} records without one copied"
             + f", {self.left_out} left out (their problems are not in this source)" * bool(self.left_out),
+            *([f"{taken} of them have the verdict of an equal program"] if taken else []),
             f"{len(self.moved)} verdicts moved" + ":" * bool(self.moved),
         ]
         if self.moved:
@@ -81,6 +84,7 @@ def rejudge(
     tests: Literal["hidden", "all"] | None = None,
     stop_on_failure: bool | None = None,
     judge_workers: int | None = None,
+    judge_cache: bool | str | Path = True,
     progress: Progress = True,
 ) -> Rejudged:
     """Judge the stored programs of a run again, into a run folder of its own; the run itself stays as it is.
@@ -97,6 +101,7 @@ def rejudge(
         tests: `hidden`, or `all` for the public ones too.
         stop_on_failure: leave out the tests of a program after its first failed one.
         judge_workers: programs judged at one time; None means one per core.
+        judge_cache: as in `evaluate`. Without a folder every verdict is of this call, none of the old run.
         progress: True for a bar on standard error; a function gets each event and may return "stop".
 
     Raises:
@@ -106,7 +111,7 @@ def rejudge(
     """
     old = run if isinstance(run, Run) else load_run(run)
     known = problems if problems is not None else _problems_of(old)
-    kept = {record.key: record for record in old.records if record.problem_id in set(known.ids)}
+    kept = {record.key: record for record in old.records if record.problem_id in known}
     if not kept:
         raise BadValueError(
             f"none of the {len(old.records)} records of {old.label} is of a problem in {known.source}; name "
@@ -121,7 +126,8 @@ def rejudge(
     files = RunFiles.at(Path(out_dir).expanduser() if out_dir else _free_folder(old, config, len(kept)))
     _check_open(files, old, len(kept))
     programs = _Stored(kept, old, known, config["settings"])
-    new = run_sync(lambda: _judge_again(programs, files, config, judge_workers, progress))
+    judging = {"workers": judge_workers, "cache": JudgeCache.opened(judge_cache), "progress": progress}
+    new = run_sync(lambda: _judge_again(programs, files, config, **judging))
     return Rejudged(
         run=new,
         before=Run([kept[record.key] for record in new.records], old.config, old.files),
@@ -199,9 +205,7 @@ class _Stored:
     async def __call__(self, key: Key) -> Record:
         """The record before its verdict; one without a program as it is, but for facts that it lacked."""
         record, problem = self.records[key], self.problems[key[0]]
-        if self.folder is not None and (texts := self.run.trajectory(*key)):
-            texts.pop("report", None)
-            await asyncio.to_thread(self.folder.write_trajectory, key, texts)
+        await asyncio.to_thread(self._copy_texts, key)
         facts = new_record(problem, key[1], self.settings)
         missing = {name: getattr(facts, name) for name in _FACTS if getattr(record, name) is None}
         record = replace(record, **missing)
@@ -212,13 +216,24 @@ class _Stored:
         error = None if record.status is Status.JUDGE_ERROR else record.error
         return replace(record, status=Status.OK, error=error)
 
+    def _copy_texts(self, key: Key) -> None:
+        if self.folder is not None and (texts := self.run.trajectory(*key)):
+            texts.pop("report", None)
+            self.folder.write_trajectory(key, texts)
+
 
 def _has_program(record: Record) -> bool:
     return record.code is not None and record.status in _JUDGED
 
 
 async def _judge_again(
-    programs: _Stored, files: RunFiles, config: dict[str, Any], workers: int | None, progress: Progress
+    programs: _Stored,
+    files: RunFiles,
+    config: dict[str, Any],
+    *,
+    workers: int | None,
+    cache: bool | JudgeCache,
+    progress: Progress,
 ) -> Run:
     with (
         RunFolder.open(files, config, resume=True, overwrite=False) as folder,
@@ -235,12 +250,13 @@ async def _judge_again(
             pool=pool,
             redo=frozenset({Status.JUDGE_ERROR}),
             gives_up=False,
+            judge_cache=cache,
         )
         try:
             async with waking():
                 await batch.run()
         finally:
-            config["ended"] = now()
+            config |= {"ended": now(), "verdicts": batch.verdicts}
             folder.close_run(config)
         run = Run(batch.finished(), config, files)
         tell(RunFinished(summary=run.summary(), stopped=batch.stopped))

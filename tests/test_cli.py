@@ -102,8 +102,8 @@ def test_every_flag_of_a_batch_is_there_and_told(lcb: Lcb) -> None:
 FLAGS = """
 limit offset only difficulty platform start-date end-date source errata team-size message-format communication
 rounds no-python-exec model base-url temperature top-p max-tokens request-timeout seed samples concurrency
-judge-workers time-limit tests stop-on-first-failure out-dir out overwrite retry-errors max-infra-rate record
-prices quiet
+judge-workers judge-cache time-limit tests stop-on-first-failure out-dir out overwrite retry-errors
+max-infra-rate record prices quiet
 """
 
 

@@ -32,8 +32,8 @@ WORKERS_OF_A_FOLDER = {
     "widgets": {"problem_browser", "problem_view", "run_browser", "run_rows", "progress"},
     "plots": {"bars", "every", "export", "heatmap", "learning", "marks", "months", "pairs", "panel"}
     | {"teams", "tokens"},
-    "judging": {"crew", "launch", "pool", "sandbox", "sharing", "verdicts"},
-    "runs": {"batch", "config"},
+    "judging": {"crew", "launch", "pool", "reuse", "sandbox", "sharing", "verdicts"},
+    "runs": {"batch", "config", "judge_cache", "verdicts"},
     "rows": {"files", "hub", "stored", "tables"},
     "chat": {"live"},
     "display": {"answer"},

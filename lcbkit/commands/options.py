@@ -17,6 +17,7 @@ __all__ = [
     "with_by",
     "with_evaluation",
     "with_filters",
+    "with_judge_cache",
     "with_model",
     "with_prices",
     "with_record",
@@ -39,6 +40,10 @@ def seconds(text: str | float) -> float:
         if 0 < (number := float(text)) <= 86_400:
             return number
     raise click.BadParameter(f"{text} is not a number of seconds above 0 and up to a day (86400).")
+
+
+def _on_off_or_folder(text: str) -> bool | Path:
+    return {"on": True, "off": False}.get(text, Path(text))
 
 
 def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -155,6 +160,14 @@ with_tests = click.option(
 with_stop = click.option(
     "--stop-on-first-failure", is_flag=True, help="Do not judge the tests after the first failed one."
 )
+with_judge_cache = click.option(
+    "--judge-cache",
+    type=_on_off_or_folder,
+    default="on",
+    show_default=True,
+    metavar="on|off|DIR",
+    help="Judge equal programs of a problem once; a folder keeps verdicts for later runs as well.",
+)
 with_evaluation = _options(
     click.option(
         "--samples", type=click.IntRange(min=1), default=1, show_default=True, help="Submissions per problem."
@@ -171,6 +184,7 @@ with_evaluation = _options(
         type=click.IntRange(min=1),
         help="Programs judged at once.  [default: one per core]",
     ),
+    with_judge_cache,
     with_time_limit,
     with_tests,
     with_stop,

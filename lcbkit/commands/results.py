@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 import lcbkit
-from lcbkit.commands.options import seconds, with_by, with_prices, with_source
+from lcbkit.commands.options import seconds, with_by, with_judge_cache, with_prices, with_source
 from lcbkit.errors import BadValueError
 
 __all__ = ["compare", "rejudge", "show"]
@@ -89,6 +89,7 @@ def compare(a: Path, b: Path, by: str | None) -> None:
     type=click.IntRange(min=1),
     help="Programs judged at once.  [default: one per core]",
 )
+@with_judge_cache
 @click.option(
     "--out-dir",
     type=click.Path(path_type=Path),

@@ -11,14 +11,17 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, S
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from functools import partial
+from typing import Any
 
 from lcbkit.errors import SandboxError
 from lcbkit.judging.crew import Crew, run_tests
 from lcbkit.judging.interruption import Token
 from lcbkit.judging.outcomes import Job, Limits, memory_bytes
 from lcbkit.judging.report import Execution, Report, TestResult, Verdict
+from lcbkit.judging.reuse import iter_once
 from lcbkit.judging.sharing import Batch, Supply, Work
+from lcbkit.judging.shelf import Shelf, Tests
 from lcbkit.judging.verdicts import execution, judge_outcome
 from lcbkit.problems import Problem, TestCase
 
@@ -34,8 +37,7 @@ __all__ = [
 ]
 
 _SHARE = 8  # tests that are worth a worker of their own
-
-Tests = Literal["hidden", "all"] | Sequence[TestCase]
+_TIME_LIMIT = 6.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +86,7 @@ class Pool:
         code: str,
         problem: Problem,
         *,
-        time_limit: float = 6.0,
+        time_limit: float = _TIME_LIMIT,
         memory_limit: int | None = None,
         tests: Tests = "hidden",
         stop_on_failure: bool = False,
@@ -100,7 +102,7 @@ class Pool:
         self,
         pairs: Iterable[tuple[str, Problem]],
         *,
-        time_limit: float = 6.0,
+        time_limit: float = _TIME_LIMIT,
         memory_limit: int | None = None,
         tests: Tests = "hidden",
         stop_on_failure: bool = False,
@@ -160,7 +162,12 @@ class Pool:
         self, job: Job, problem: Problem, tests: Tests, token: Token, batch: Batch | None = None
     ) -> Report:
         """Judge one program, of a batch or, with all workers that are free, by itself."""
-        cases = _select(problem, tests)
+        with (Shelf(spare=0) if batch is None else batch.shelf).tests(problem, tests) as cases:
+            return self._judge_on(cases, job, problem, token, batch)
+
+    def _judge_on(
+        self, cases: Sequence[TestCase], job: Job, problem: Problem, token: Token, batch: Batch | None
+    ) -> Report:
         results: list[TestResult] = []
         for mode in ("stdin", "functional"):
             numbers = [number for number, case in enumerate(cases) if case.mode == mode]
@@ -229,16 +236,6 @@ def _failed(result: TestResult) -> bool:
     return result.verdict not in (Verdict.PASSED, Verdict.BAD_TEST)
 
 
-def _select(problem: Problem, tests: Tests) -> Sequence[TestCase]:
-    if not isinstance(tests, str):
-        return tuple(tests)
-    if tests == "hidden":
-        return problem.hidden_tests
-    if tests == "all":
-        return (*problem.public_tests, *problem.hidden_tests)
-    raise ValueError(f"tests={tests!r}; say 'hidden', 'all', or give a sequence of TestCase")
-
-
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -259,7 +256,7 @@ def judge(
     code: str,
     problem: Problem,
     *,
-    time_limit: float = 6.0,
+    time_limit: float = _TIME_LIMIT,
     memory_limit: int | None = None,
     tests: Tests = "hidden",
     stop_on_failure: bool = False,
@@ -299,6 +296,7 @@ def judge_many(
     *,
     workers: int | None = None,
     progress: bool | Callable[[JudgeEvent], object] = True,
+    judge_cache: bool = True,
     **options: Any,
 ) -> list[Report]:
     """Judge many programs in parallel.
@@ -307,12 +305,14 @@ def judge_many(
         pairs: program and problem.
         workers: programs at the same time; None shares the process's pool, one per core.
         progress: a bar on standard error, or a callback on `JudgeEvent` that may return `"stop"`.
+        judge_cache: judge programs of a problem that are equal to the letter once and give each that report,
+            unless its verdicts hang on time, memory or chance; False judges every one.
         **options: as in `judge`.
 
     Returns:
         Reports in input order; after a `"stop"` those that are finished.
     """
-    reports = dict(iter_judge(pairs, workers=workers, progress=progress, **options))
+    reports = dict(iter_judge(pairs, workers=workers, progress=progress, judge_cache=judge_cache, **options))
     return [reports[index] for index in sorted(reports)]
 
 
@@ -321,6 +321,7 @@ def iter_judge(
     *,
     workers: int | None = None,
     progress: bool | Callable[[JudgeEvent], object] = False,
+    judge_cache: bool = True,
     **options: Any,
 ) -> Iterator[tuple[int, Report]]:
     """Judge many programs in parallel, yield `(index, report)` as they finish; arguments: `judge_many`."""
@@ -328,7 +329,12 @@ def iter_judge(
     with ExitStack() as stack:
         pool = default_pool() if workers is None else stack.enter_context(Pool(workers))
         tell = _progress(progress, total, stack)
-        found = stack.enter_context(closing(pool.iter_judge(pairs, **options)))
+        judge_all = partial(pool.iter_judge, **options)
+        if judge_cache:
+            reports = iter_once(pairs, judge_all, time_limit=options.get("time_limit", _TIME_LIMIT))
+        else:
+            reports = judge_all(pairs)
+        found = stack.enter_context(closing(reports))
         for done, (index, report) in enumerate(found, 1):
             yield index, report
             if tell(JudgeEvent(index=index, report=report, done=done, total=total)) == "stop":

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from lcbkit.judging.outcomes import Job
 from lcbkit.judging.report import TestResult
+from lcbkit.judging.shelf import Shelf
 from lcbkit.problems import TestCase
 
 __all__ = ["Batch", "Supply", "Work"]
@@ -51,9 +52,14 @@ class Work:
 
 
 class Batch:
-    """The works of a batch whose own workers are at them, for those that have nothing left to do."""
+    """The works of a batch whose own workers are at them, for those that have nothing left to do.
+
+    Attributes:
+        shelf: the tests of the problems that are judged.
+    """
 
     def __init__(self) -> None:
+        self.shelf = Shelf()
         self._changed = threading.Condition()
         self._works: list[Work] = []
         self._over = False

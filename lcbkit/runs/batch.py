@@ -1,10 +1,10 @@
 """A batch at work: instances get their programs, their verdicts and their place on disk, side by side."""
 
 import asyncio
-import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -12,8 +12,9 @@ from lcbkit.judging.pool import Pool
 from lcbkit.problems import Problem
 from lcbkit.records import Record, Status
 from lcbkit.runs.folder import RunFolder
-from lcbkit.runs.instances import judged_record, stored_report, unjudged_record
+from lcbkit.runs.judge_cache import JudgeCache
 from lcbkit.runs.progress import InstanceFinished, Listener, RunStarted
+from lcbkit.runs.verdicts import BatchJudge
 
 __all__ = ["GIVE_UP_AFTER", "REDO", "Batch", "Key", "Programs"]
 
@@ -34,15 +35,18 @@ class Batch:
     Attributes:
         programs: gives an instance's record without a verdict, its program in it.
         judging: how programs are judged, as `Pool.judge` takes it.
-        wanted: the instances, in order.
+        wanted: the instances, in the order of the run; those of one problem are worked off together, so that
+            its tests and its equal programs are at hand.
         folder: where finished ones are kept, those of earlier batches included.
         tell: what each event goes to; its "stop" ends the batch.
         slots: instances at work at one time before they are judged.
         pool: the judge's workers; closed with the batch.
         redo: statuses that do not count as finished.
         gives_up: whether infrastructure errors alone end the batch early.
+        judge_cache: as `BatchJudge` takes it.
         stopped: whether the batch ended before all was finished.
         gave_up: why it ended by itself, if it did.
+        verdicts: programs that were `judged`, and those that had the verdict `taken_over` of an equal one.
     """
 
     programs: Programs
@@ -54,8 +58,10 @@ class Batch:
     pool: Pool
     redo: frozenset[Status] = REDO
     gives_up: bool = True
+    judge_cache: bool | JudgeCache = True
     stopped: bool = False
     gave_up: str | None = None
+    verdicts: dict[str, int] = field(default_factory=lambda: {"judged": 0, "taken_over": 0})
 
     def __post_init__(self) -> None:
         self._slots = asyncio.Semaphore(self.slots)
@@ -76,7 +82,7 @@ class Batch:
 
     async def run(self) -> None:
         """Solve and judge what is not finished, until all is or a listener says stop."""
-        todo = [key for key in self.wanted if self._is_open(key)]
+        todo = self._todo()
         self._emit(
             RunStarted(
                 where=str(self.folder.files),
@@ -90,15 +96,26 @@ class Batch:
             return
         # The pool closes first, so that no thread still waits for a verdict when the threads are awaited.
         with ThreadPoolExecutor(self.pool.workers, "lcbkit-judge") as threads, self.pool as pool:
-            async with asyncio.TaskGroup() as group:
-                await self._start_all(todo, group, _Judge(pool, threads, self.judging, self.folder))
+            judge = BatchJudge(pool, threads, self.judging, self.folder, cache=self.judge_cache)
+            try:
+                async with asyncio.TaskGroup() as group:
+                    await self._start_all(todo, group, judge)
+            finally:
+                self.verdicts = {"judged": judge.judged, "taken_over": judge.taken_over}
         if self._failure is not None:
             raise self._failure
+
+    def _todo(self) -> list[Key]:
+        """What is not finished, all samples of a problem in a row."""
+        place = {problem_id: i for i, problem_id in enumerate(dict.fromkeys(name for name, _ in self.wanted))}
+        todo = sorted(filter(self._is_open, self.wanted), key=lambda key: place[key[0]])
+        self._open = Counter(problem_id for problem_id, _ in todo)
+        return todo
 
     def _is_open(self, key: Key) -> bool:
         return key not in self.folder.latest or self.folder.latest[key].status in self.redo
 
-    async def _start_all(self, todo: list[Key], group: asyncio.TaskGroup, judge: "_Judge") -> None:
+    async def _start_all(self, todo: list[Key], group: asyncio.TaskGroup, judge: BatchJudge) -> None:
         for key in todo:
             await self._slots.acquire()
             if self.stopped:
@@ -107,14 +124,17 @@ class Batch:
             self._solving.add(task)
             task.add_done_callback(self._solving.discard)
 
-    async def _guarded(self, key: Key, judge: "_Judge") -> None:
+    async def _guarded(self, key: Key, judge: BatchJudge) -> None:
         try:
             await self._finish_instance(key, judge)
+            self._open[key[0]] -= 1
+            if not self._open[key[0]]:
+                judge.forget(self.wanted[key])
         except Exception as error:  # noqa: BLE001 - raised again when the programs in the judge have their verdicts
             self._failure = self._failure or error
             self._halt()
 
-    async def _finish_instance(self, key: Key, judge: "_Judge") -> None:
+    async def _finish_instance(self, key: Key, judge: BatchJudge) -> None:
         try:
             record = await self._program(key)
             self._solving.discard(_this_task())  # from here on a stop waits for the verdict
@@ -171,30 +191,6 @@ class Batch:
         for task in tuple(self._solving):
             task.cancel()
         self._slots.release()  # a task cancelled before its first step gives no place back
-
-
-@dataclass(frozen=True)
-class _Judge:
-    """Judges off the event loop, as many programs at a time as the pool has workers."""
-
-    pool: Pool
-    threads: ThreadPoolExecutor
-    limits: Mapping[str, Any]
-    folder: RunFolder
-
-    async def __call__(self, record: Record, problem: Problem) -> Record:
-        work = partial(self._judge, record, problem)
-        return await asyncio.get_running_loop().run_in_executor(self.threads, work)
-
-    def _judge(self, record: Record, problem: Problem) -> Record:
-        started = time.perf_counter()
-        try:
-            report = self.pool.judge(record.code or "", problem, **self.limits)
-        except Exception as error:  # noqa: BLE001 - the judge's failure is not the program's and not the batch's
-            return unjudged_record(record, error, time.perf_counter() - started)
-        judged = judged_record(record, report, time.perf_counter() - started)
-        self.folder.write_report(record.key, stored_report(report))
-        return judged
 
 
 def _this_task() -> asyncio.Task[Any]:

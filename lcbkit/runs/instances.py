@@ -16,9 +16,9 @@ from lcbkit.topologies.answer import AgentRun, TeamAnswer
 __all__ = [
     "failed_record",
     "judged_record",
+    "kept_report",
     "new_record",
     "solved_record",
-    "stored_report",
     "unjudged_record",
 ]
 
@@ -102,7 +102,7 @@ def judged_record(record: Record, report: Report, seconds: float) -> Record:
     )
 
 
-def stored_report(report: Report) -> dict[str, Any]:
+def kept_report(report: Report) -> Report:
     """The report as it is kept beside the texts: what tests were given and gave only of the first failures.
 
     Passed tests need no evidence, and hundreds of long failures tell no more than a few; the first keeps its
@@ -126,7 +126,7 @@ def stored_report(report: Report) -> dict[str, Any]:
             stderr=cut(result.stderr),
         )
 
-    return replace(report, results=tuple(map(kept, report.results))).to_dict()
+    return replace(report, results=tuple(map(kept, report.results)))
 
 
 def unjudged_record(record: Record, error: Exception, seconds: float) -> Record:

@@ -8,9 +8,9 @@ from lcbkit.records import Record, Status
 from lcbkit.runs.instances import (
     failed_record,
     judged_record,
+    kept_report,
     new_record,
     solved_record,
-    stored_report,
     unjudged_record,
 )
 from lcbkit.topologies.answer import AgentRun, TeamAnswer, Usage, Votes
@@ -129,9 +129,9 @@ def test_tests_that_were_left_out_still_count() -> None:
     assert record.test_verdicts == "PW--------"
 
 
-def test_a_stored_report_keeps_the_evidence_of_its_first_failures_only() -> None:
+def test_a_kept_report_holds_the_evidence_of_its_first_failures_only() -> None:
     long = [replace(result, actual="9" * 10_000) for result in report(P, *[W] * 20).results]
-    stored = Report.from_dict(stored_report(replace(report(P, *[W] * 20), results=tuple(long))))
+    stored = Report.from_dict(kept_report(replace(report(P, *[W] * 20), results=tuple(long))).to_dict())
     assert stored.letters == "P" + "W" * 20
     lengths = [len(result.actual) for result in stored.results]
     assert lengths[:2] == [0, 10_000], "none of a passed test, all of the first failure"

@@ -1,0 +1,82 @@
+"""Findings on disk are found again for the same program, tests and circumstances, and for nothing else."""
+
+from pathlib import Path
+
+import pytest
+
+from lcbkit.errors import BadValueError
+from lcbkit.judging.report import Report, TestResult, Verdict
+from lcbkit.problems import TestCase
+from lcbkit.runs.judge_cache import Finding, JudgeCache
+
+CASES = (TestCase(input="1", output="2", mode="stdin"), TestCase(input="3", output="4", mode="stdin"))
+LIMITS = {"time_limit": 6.0, "memory_limit": 0, "tests": "hidden", "stop_on_failure": False}
+RESULT = TestResult(
+    index=0,
+    mode="stdin",
+    verdict=Verdict.WRONG_ANSWER,
+    input="1",
+    expected="2",
+    actual="\ud800",
+    stderr="",
+    exit_code=0,
+    signal=None,
+    wall_seconds=0.25,
+    cpu_seconds=0.125,
+    memory_bytes=1,
+)
+FINDING = Finding(report=Report(problem_id="p", total=2, results=(RESULT,)), seconds=1.5)
+
+
+def key(
+    folder: Path,
+    code: str = "x",
+    problem_id: str = "p",
+    function: str | None = None,
+    cases: tuple[TestCase, ...] = CASES,
+    **limits: object,
+) -> str:
+    return JudgeCache(folder).key(code, problem_id, function, cases, LIMITS | limits)
+
+
+def test_a_finding_is_there_for_the_next_process_as_it_was(tmp_path: Path) -> None:
+    JudgeCache(tmp_path / "cache").put(key(tmp_path), FINDING)
+    assert JudgeCache(tmp_path / "cache").get(key(tmp_path)) == FINDING
+    assert JudgeCache(tmp_path / "cache").get(key(tmp_path, "y")) is None
+
+
+def test_a_key_holds_all_that_a_verdict_may_hang_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = [
+        key(tmp_path),
+        key(tmp_path, "x "),
+        key(tmp_path, problem_id="q"),
+        key(tmp_path, function="f"),
+        key(tmp_path, cases=CASES[::-1]),
+        key(tmp_path, cases=CASES[:1]),
+        key(tmp_path, time_limit=5.0),
+        key(tmp_path, memory_limit=1),
+        key(tmp_path, stop_on_failure=True),
+    ]
+    assert len(set(keys)) == len(keys)
+    assert key(tmp_path) == keys[0]
+    monkeypatch.setattr("lcbkit.runs.judge_cache._circumstances", lambda: "another judge")
+    assert key(tmp_path) not in keys
+
+
+def test_a_damaged_finding_is_none_and_is_written_anew(tmp_path: Path) -> None:
+    cache = JudgeCache(tmp_path)
+    cache.put("ab" * 32, FINDING)
+    (path,) = tmp_path.glob("*/*.z")
+    for damage in (path.read_bytes()[:20], b"", b"hello"):
+        path.write_bytes(damage)
+        assert cache.get("ab" * 32) is None
+    cache.put("ab" * 32, FINDING)
+    assert cache.get("ab" * 32) == FINDING
+
+
+def test_a_place_that_cannot_be_written_is_told_at_once(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadValueError, match=r"the judge cache cannot be written to .*name another folder"):
+        JudgeCache.opened(tmp_path / "file" / "cache")
+    assert JudgeCache.opened(True) is True
+    assert JudgeCache.opened(False) is False
