@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 __all__ = ["KEPT_EXECUTED", "NOTEBOOKS", "clean", "execute", "strip"]
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
-KEPT_EXECUTED = {"00_quickstart"}
+KEPT_EXECUTED = {"00_quickstart", "05_figures"}
 
 
 def execute(path: Path, *, store_widget_state: bool = False) -> NotebookNode:
