@@ -5,6 +5,7 @@
 """
 
 import contextlib
+import errno
 import os
 import signal
 import sys
@@ -71,14 +72,29 @@ def _run(command: click.Command, args: Sequence[str] | None, name: str) -> int:
         )
         return INTERRUPTED
     except BrokenPipeError:  # `lcb problems | head`: the reader has left, which is its right
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_no_more()
         return 0
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        place = f"to {error.filename}" if error.filename else "the results to standard output"
+        advice = "free space there and run the same again"
+        with contextlib.suppress(OSError):
+            click.echo(f"lcb: cannot write {place}: {error.strerror}; {advice}", err=True)
+        _write_no_more()
+        return LcbkitError.exit_code
+
+
+def _write_no_more() -> None:
+    """Let nothing that is still in the buffer fail as the interpreter ends."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """A warning as a sentence, without the place in our code that Python puts before it."""
-    click.echo(f"lcb: {message}", err=True)
+    with contextlib.suppress(OSError):  # a log on a full disk is no reason to end what runs
+        click.echo(f"lcb: {message}", err=True)
 
 
 def _interrupt() -> NoReturn:

@@ -15,7 +15,9 @@ from lcbkit.errors import LcbkitError
 __all__ = [
     "append_jsonl",
     "cache_folder",
+    "clear_partial",
     "locked",
+    "mend_jsonl",
     "read_json",
     "read_jsonl",
     "shipped_folder",
@@ -25,6 +27,8 @@ __all__ = [
 
 _log = logging.getLogger(__name__)
 _PACKAGE = Path(__file__).parent
+_SUFFIX = 8  # signs that `tempfile` puts after a prefix
+_BLOCK = 65_536
 
 
 def _clone_data() -> Path | None:
@@ -105,6 +109,17 @@ def write_atomic(path: Path, data: bytes | str) -> None:
         raise
 
 
+def clear_partial(folder: Path, name: str) -> None:
+    """Remove what `write_atomic` was writing when its process was killed; only for who alone writes there.
+
+    Args:
+        folder: where.
+        name: the files that were to be written, as a pattern.
+    """
+    for path in folder.glob(f".{name}.{'?' * _SUFFIX}"):
+        path.unlink(missing_ok=True)
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write a value as indented JSON, atomically, non-ASCII text as it is."""
     write_atomic(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
@@ -145,26 +160,67 @@ def _line(record: Mapping[str, Any]) -> bytes:
         return json.dumps(record).encode() + b"\n"
 
 
-def _end_last_line(file: Any) -> None:
-    end = size = file.seek(0, os.SEEK_END)
-    while end > 0:
-        start = max(0, end - 65_536)
-        file.seek(start)
-        newline = file.read(end - start).rfind(b"\n")
-        if newline >= 0:
-            end = start + newline + 1
-            break
-        end = start
-    if end == size:
+def mend_jsonl(path: Path, *, all_of_it: bool = False) -> None:
+    """Cut off what a crash has left at the end of a JSON-lines file; only for who alone writes there.
+
+    That are lines that do not parse and have none after them that does: cut ones, zeros where the power went,
+    bytes of other files. Damage before a whole line stays: no crash does that.
+
+    Args:
+        path: the file; nothing happens where there is none.
+        all_of_it: whether the file may end up empty; else one in which nothing parses is left alone, since it
+            may be no JSON-lines file at all.
+
+    Raises:
+        OSError: when the file cannot be read or written.
+    """
+    if not path.exists():
         return
-    file.seek(end)
-    try:
-        json.loads(file.read())  # a cut object never parses
-    except ValueError:
-        file.truncate(end)
-        file.seek(0, os.SEEK_END)
-    else:
+    with path.open("rb+") as file:
+        end = size = file.seek(0, os.SEEK_END)
+        while end and not _is_object(_read_between(file, start := _start_of_line(file, end), end)):
+            end = start
+        if end < size and (end or all_of_it):
+            file.truncate(end)
+            _log.warning("cut off what a crash has left at the end of %s (%d bytes)", path, size - end)
+
+
+def _end_last_line(file: Any) -> None:
+    size = file.seek(0, os.SEEK_END)
+    if not size or _read_between(file, size - 1, size) == b"\n":
+        return
+    start = _start_of_line(file, size)
+    whole = _is_object(_read_between(file, start, size))  # a cut object never parses
+    file.seek(0, os.SEEK_END)
+    if whole:
         file.write(b"\n")
+    else:
+        file.truncate(start)
+        file.seek(0, os.SEEK_END)
+
+
+def _start_of_line(file: Any, end: int) -> int:
+    """Where the line begins that ends at `end`, with its line end or without one."""
+    at = end - 1
+    while at > 0:
+        start = max(0, at - _BLOCK)
+        newline = _read_between(file, start, at).rfind(b"\n")
+        if newline >= 0:
+            return int(start + newline + 1)
+        at = start
+    return 0
+
+
+def _read_between(file: Any, start: int, end: int) -> bytes:
+    file.seek(start)
+    return bytes(file.read(end - start))
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
 
 
 def read_jsonl(path: Path, *, torn_ok: bool = False) -> Iterator[dict[str, Any]]:
@@ -172,20 +228,22 @@ def read_jsonl(path: Path, *, torn_ok: bool = False) -> Iterator[dict[str, Any]]
 
     Args:
         path: the file; empty lines are passed over.
-        torn_ok: leave out a last line that has no line end and does not parse (a crash while writing).
+        torn_ok: leave out what a crash has left at the end: lines that do not parse, with none after them
+            that does. Of a file in which nothing parses, only a line without a line end is taken for that.
 
     Raises:
         LcbkitError: names file and line of a line that is not a JSON object.
         OSError: when the file cannot be read.
     """
     with path.open("rb") as file:
+        any_whole = False
         for number, raw in enumerate(file, 1):
             if not raw.strip():
                 continue
             try:
                 record = json.loads(raw)
             except ValueError:
-                if torn_ok and not raw.endswith(b"\n"):
+                if torn_ok and (any_whole or not raw.endswith(b"\n")) and not any(map(_is_object, file)):
                     return
                 raise LcbkitError(
                     f"{path}, line {number}, is not valid JSON (cut off or damaged); "
@@ -193,4 +251,5 @@ def read_jsonl(path: Path, *, torn_ok: bool = False) -> Iterator[dict[str, Any]]
                 ) from None
             if not isinstance(record, dict):
                 raise LcbkitError(f"{path}, line {number}, is not a JSON object; is this the right file?")
+            any_whole = True
             yield record

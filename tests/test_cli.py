@@ -69,6 +69,22 @@ def one_line(outcome: Outcome, *words: str, code: int = 2) -> None:
         assert word in message, message
 
 
+def test_results_that_find_no_space_are_one_sentence() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "lcbkit.cli", "problems", "--source", "sample"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == (
+        "lcb: cannot write the results to standard output: No space left on device; free space there and run "
+        "the same again\n"
+    )
+
+
 def test_help_gives_each_command_a_whole_sentence_also_on_a_narrow_terminal(lcb: Lcb) -> None:
     done = lcb("--help", COLUMNS="80")
     assert done.code == 0

@@ -14,7 +14,9 @@ from lcbkit.errors import LcbkitError
 from lcbkit.storage import (
     append_jsonl,
     cache_folder,
+    clear_partial,
     locked,
+    mend_jsonl,
     read_json,
     read_jsonl,
     shipped_folder,
@@ -128,6 +130,79 @@ def test_a_damaged_line_in_the_middle_is_never_taken_for_a_torn_one(tmp_path: Pa
     path.write_text('{"n"\n{"n": 1}\n')
     with pytest.raises(LcbkitError, match="line 1"):
         list(read_jsonl(path, torn_ok=True))
+
+
+DAMAGE = {
+    "cut": b'{"n": 2, "te',
+    "cut, with a line end": b'{"n": 2, "te\n',
+    "zeros": bytes(5000),
+    "zeros in a line": b'{"n": 2' + bytes(40),
+    "bytes of another file": bytes(range(256)) * 300,
+    "two lines": b"\xff\xfe\n\x00{\n",
+    "a number": b"17\n",
+}
+
+
+@pytest.mark.parametrize("damage", [damage for name, damage in DAMAGE.items() if name != "a number"])
+def test_whatever_a_crash_left_at_the_end_is_passed_over(tmp_path: Path, damage: bytes) -> None:
+    path = tmp_path / "x.jsonl"
+    append_jsonl(path, [{"n": 0}, {"n": 1}])
+    path.write_bytes(path.read_bytes() + damage)
+    assert list(read_jsonl(path, torn_ok=True)) == [{"n": 0}, {"n": 1}]
+    with pytest.raises(LcbkitError, match="line 3, is not valid JSON"):
+        list(read_jsonl(path))
+    path.write_bytes(path.read_bytes() + b'\n{"n": 3}\n')
+    with pytest.raises(LcbkitError, match="line 3, is not valid JSON"):  # no crash writes on after its damage
+        list(read_jsonl(path, torn_ok=True))
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_mending_cuts_the_end_back_to_what_was_whole(
+    tmp_path: Path, damage: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "x.jsonl"
+    append_jsonl(path, [{"n": 0}, {"n": 1, "text": "x" * 100_000}])
+    whole = path.read_bytes()
+    path.write_bytes(whole + damage)
+    mend_jsonl(path)
+    assert path.read_bytes() == whole
+    assert f"at the end of {path} ({len(damage)} bytes)" in caplog.text
+    caplog.clear()
+    mend_jsonl(path)
+    assert path.read_bytes() == whole
+    assert not caplog.text
+
+
+def test_mending_leaves_a_file_alone_in_which_nothing_is_whole_unless_it_is_known(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    mend_jsonl(path)
+    path.write_bytes(b"buy milk\nand bread\n")
+    mend_jsonl(path)
+    assert path.read_bytes() == b"buy milk\nand bread\n"
+    mend_jsonl(path, all_of_it=True)
+    assert path.read_bytes() == b""
+
+
+def test_a_last_line_that_lacks_only_its_end_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b'{"n": 0}\n{"n": 1}')
+    mend_jsonl(path)
+    assert list(read_jsonl(path)) == [{"n": 0}, {"n": 1}]
+
+
+def test_what_killed_writes_left_is_cleared_and_nothing_else(tmp_path: Path) -> None:
+    code = (
+        "import os, sys; from pathlib import Path; from lcbkit.storage import write_atomic\n"
+        "sys.addaudithook(lambda event, _: os._exit(0) if event == 'os.rename' else None)\n"
+        "write_atomic(Path(sys.argv[1]), 'half of it')"
+    )
+    kept = {tmp_path / name for name in ("a.json", ".a.json", ".a.json.swp", ".b.json.abcdefgh")}
+    for path in kept:
+        path.write_text("")
+    subprocess.run([sys.executable, "-c", code, tmp_path / "a.json"], check=True)
+    assert len(set(tmp_path.iterdir()) - kept) == 1
+    clear_partial(tmp_path, "a.json")
+    assert set(tmp_path.iterdir()) == kept
 
 
 def test_a_lock_ends_with_a_holder_that_is_killed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

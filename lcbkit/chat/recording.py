@@ -5,6 +5,7 @@ JSON lines. The first is the header: model, sampling values, date, and whether t
 same sampling values may be read as one, also when they were pasted together.
 """
 
+import contextlib
 import datetime
 import json
 import threading
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lcbkit.errors import LcbkitError, RecordingError
-from lcbkit.storage import append_jsonl, read_jsonl, write_atomic
+from lcbkit.storage import append_jsonl, mend_jsonl, read_jsonl, write_atomic
 
 __all__ = ["Header", "Recording"]
 
@@ -94,6 +95,8 @@ class Recording:
             RecordingError: when the file exists and cannot be read, or is not a recording.
         """
         recording = cls(path=path)
+        with contextlib.suppress(OSError):  # what cannot be read is told below, what cannot be written later
+            mend_jsonl(path)
         if path.exists() and path.stat().st_size:
             recording._load(path)
         return recording

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from lcbkit.errors import SandboxError
 from lcbkit.judging.interruption import Token
-from lcbkit.judging.launch import Confined, await_ready, spawn
+from lcbkit.judging.launch import Confined, spawn, start
 from lcbkit.judging.outcomes import Job, Outcome, parse_outcome
 from lcbkit.judging.sandbox import choose
 from lcbkit.judging.sharing import Supply
@@ -140,9 +140,7 @@ class Crew:
         confinement, _ = self._keeper.call(lambda: choose(self.setting, adopt=adopted.append))
         if adopted:
             return adopted[0]
-        worker = self._keeper.call(lambda: spawn(confinement))
-        await_ready(worker)
-        return worker
+        return start(confinement, spawned=lambda wanted: self._keeper.call(lambda: spawn(wanted)))
 
 
 def run_tests(

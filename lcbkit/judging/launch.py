@@ -10,6 +10,8 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -19,10 +21,11 @@ from lcbkit.errors import SandboxError
 from lcbkit.judging import bubblewrap
 from lcbkit.judging.scratch import empty_folder
 
-__all__ = ["Confined", "Confinement", "WorkerBrokenError", "await_ready", "spawn", "start", "unused_uid"]
+__all__ = ["Confined", "Confinement", "WorkerBrokenError", "spawn", "start", "unused_uid"]
 
 _HERE = Path(__file__).parent
 _START_SECONDS = 120.0
+_LOOK_SECONDS = 1.0
 _OUTPUT_BYTES = 64 * 1024**2
 _PROCESSES = 256
 _numbers = count()  # tell this process's workers apart; run by root, each gets a user of its own
@@ -40,6 +43,10 @@ _ENVIRONMENT = {
     "MKL_NUM_THREADS": "1",
     "NUMEXPR_NUM_THREADS": "1",
 }
+
+
+class WorkerKilledError(SandboxError):
+    """Somebody killed the worker as it started; the same confinement may well work."""
 
 
 class WorkerBrokenError(SandboxError):
@@ -93,11 +100,18 @@ class Confined:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        self.kill_orphan()
         if self.process.stdout is not None:
             self.process.stdout.close()
         if self.scratch is not None:
             _kill_by_folder(self.scratch)
             _remove(self.scratch)
+
+    def kill_orphan(self) -> None:
+        """End what bubblewrap has started if it was itself killed too early to take that along."""
+        if self.process.poll() == -signal.SIGKILL:
+            with contextlib.suppress(OSError):
+                os.killpg(self.process.pid, signal.SIGKILL)  # it began a session, which nothing has left yet
 
     def forget(self) -> None:
         """After a fork, in the child: let go of the parent's worker without disturbing it."""
@@ -107,21 +121,28 @@ class Confined:
         self.process.returncode = 0  # it is no child of this process
 
 
-def start(confinement: Confinement) -> Confined:
-    """Start a worker and wait until it is ready.
+def start(confinement: Confinement, *, spawned: Callable[[Confinement], Confined] | None = None) -> Confined:
+    """Start a worker and wait until it is ready; one that is killed meanwhile gets a second chance.
 
-    The calling thread must live as long as the worker: bubblewrap ends with the thread that started it.
+    Without that, a kill by whoever is short of memory would look like a confinement that does not work here.
+
+    Args:
+        confinement: how to confine it.
+        spawned: starts the process; None does so in the calling thread, which must live as long as the
+            worker: bubblewrap ends with the thread that started it.
 
     Raises:
         SandboxError: it did not start; says why.
     """
-    worker = spawn(confinement)
-    await_ready(worker)
-    return worker
+    spawned = spawned or spawn
+    try:
+        return _await_ready(spawned(confinement))
+    except WorkerKilledError:
+        return _await_ready(spawned(confinement))
 
 
 def spawn(confinement: Confinement) -> Confined:
-    """Start a worker's process; `await_ready` waits for its first word.
+    """Start a worker's process; `start` waits for its first word.
 
     Args:
         confinement: how to confine it.
@@ -175,23 +196,20 @@ def spawn(confinement: Confinement) -> Confined:
     return Confined(process=process, sock=ours, scratch=scratch)
 
 
-def await_ready(worker: Confined) -> None:
-    """Wait for a worker to say what it is.
+def _await_ready(worker: Confined) -> Confined:
+    """Wait for a worker to say what it is; returns it.
 
     Raises:
         SandboxError: it ended or said nothing; says why.
     """
-    worker.sock.settimeout(_START_SECONDS)
-    line = b""
     try:
-        while not line.endswith(b"\n"):
-            data = worker.sock.recv(1)
-            if not data:
-                raise EOFError
-            line += data
-        worker.facts = json.loads(line)
+        worker.facts = json.loads(_first_line(worker))
+        worker.sock.settimeout(_START_SECONDS)
     except (OSError, EOFError, ValueError) as error:
+        killed = _was_killed(worker.process)
         worker.process.kill()
+        worker.process.wait()
+        worker.kill_orphan()  # it would keep the line open that is read now
         said = worker.process.stdout.read() if worker.process.stdout else b""
         worker.stop()
         lines = said.decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
@@ -199,10 +217,41 @@ def await_ready(worker: Confined) -> None:
             raise WorkerBrokenError(
                 f"a judge process broke as it started, which is our fault: {lines[-1]}"
             ) from error
-        raise SandboxError(f"a judge process did not start: {lines[-1]}; see `lcb doctor`") from error
+        kind, how = (WorkerKilledError, "killed") if killed else (SandboxError, lines[-1])
+        raise kind(f"a judge process did not start: {how}; see `lcb doctor`") from error
     except BaseException:
         worker.stop()
         raise
+    return worker
+
+
+def _first_line(worker: Confined) -> bytes:
+    """What the worker says first.
+
+    Raises:
+        OSError: it says nothing, or what started it has ended.
+        EOFError: it has hung up.
+    """
+    worker.sock.settimeout(_LOOK_SECONDS)
+    line, deadline = b"", time.monotonic() + _START_SECONDS
+    while not line.endswith(b"\n"):
+        try:
+            data = worker.sock.recv(1)
+        except TimeoutError:
+            if worker.process.poll() is not None or time.monotonic() > deadline:
+                raise
+            continue
+        if not data:
+            raise EOFError
+        line += data
+    return line
+
+
+def _was_killed(process: "subprocess.Popen[bytes]") -> bool:
+    """Whether a process that has hung up was ended by SIGKILL, itself or what bubblewrap ran."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return process.wait(1) in (-signal.SIGKILL, 128 + signal.SIGKILL)
+    return False
 
 
 def unused_uid(number: int) -> int | None:

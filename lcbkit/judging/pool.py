@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from lcbkit.display.bar import Bar
 from lcbkit.errors import SandboxError
 from lcbkit.judging.crew import Crew, run_tests
 from lcbkit.judging.interruption import Token
@@ -348,10 +349,8 @@ def _progress(
         return progress
     if not progress:
         return lambda _: None
-    from tqdm.auto import tqdm
-
-    bar = stack.enter_context(tqdm(total=total, desc="judging", unit="program"))
-    return lambda _: bar.update()
+    bar = stack.enter_context(Bar(total=total, desc="judging", unit="program"))
+    return lambda _: bar.advance()
 
 
 def run_python(

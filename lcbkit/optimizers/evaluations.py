@@ -17,7 +17,7 @@ from lcbkit.optimizers.ledger import INFRASTRUCTURE_FAILURE
 from lcbkit.optimizers.rollouts import Execution, Runner
 from lcbkit.optimizers.seeds import evaluation_seed
 from lcbkit.optimizers.specification import digest
-from lcbkit.storage import append_jsonl, locked, read_jsonl
+from lcbkit.storage import append_jsonl, locked, mend_jsonl, read_jsonl
 from lcbkit.waiting import run_sync, waking
 
 __all__ = ["Evaluation", "Evaluations"]
@@ -183,6 +183,7 @@ class _Journal:
         self._silent = 0
         self._open = len(row_ids)
         if path.exists():
+            mend_jsonl(path)
             self._read(row_ids)
 
     def attempted(self, row_id: str, rollout: Rollout, number: int) -> None:

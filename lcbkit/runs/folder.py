@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
@@ -13,9 +14,11 @@ from urllib.parse import quote
 from lcbkit.errors import LcbkitError, RunFolderError
 from lcbkit.records import Record
 from lcbkit.scoring.scores import summarize
-from lcbkit.storage import append_jsonl, read_json, read_jsonl, write_json
+from lcbkit.storage import append_jsonl, clear_partial, mend_jsonl, read_json, read_jsonl, write_json
 
 __all__ = ["RunFiles", "RunFolder", "differences", "in_order", "read_records"]
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +124,8 @@ class RunFolder:
             handle = os.open(files.predictions, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             _lock(handle, files)
-            records = read_records(files.predictions)  # even to overwrite: never empty a file that is no run
             with cls._writable(files):
+                records = _recovered(files)  # even to overwrite: never empty a file that is no run
                 if overwrite:
                     _empty(handle, files)
                     records = []
@@ -181,9 +184,15 @@ class RunFolder:
             yield
         except OSError as error:
             raise RunFolderError(
-                f"cannot write the run to {files}: {error.strerror or error}; free space there, or name "
+                f"cannot write the run to {files}: {error.strerror or error}; {_advice(error)}, or name "
                 "another place (--out-dir, out_dir=)"
             ) from error
+
+
+def _advice(error: OSError) -> str:
+    if error.errno in _FULL:
+        return "free space there and run the same again, which goes on from what is finished"
+    return "make it writable"
 
 
 def _lock(handle: int, files: RunFiles) -> None:
@@ -196,6 +205,20 @@ def _lock(handle: int, files: RunFiles) -> None:
                 "place (--out-dir, out_dir=)"
             ) from None
         # Some network file systems know no locks; a run there goes on without one.
+
+
+def _recovered(files: RunFiles) -> list[Record]:
+    """The records that are there, after the traces of a crash are cleared away."""
+    ours = files.run.exists()
+    if ours:
+        mend_jsonl(files.predictions, all_of_it=True)
+        for name in (files.run.name, files.summary.name):
+            clear_partial(files.predictions.parent, escape(name))
+        clear_partial(files.trajectories, "*.json")
+    records = read_records(files.predictions)
+    if not records and not ours and files.predictions.stat().st_size:
+        raise RunFolderError(f"{files.predictions} is not a file of records; name another place (--out)")
+    return records
 
 
 def _empty(handle: int, files: RunFiles) -> None:

@@ -4,8 +4,9 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from lcbkit.display.bar import Bar
 from lcbkit.records import Record
 from lcbkit.scoring.scores import Summary
 
@@ -90,22 +91,20 @@ def listening(progress: Progress) -> Iterator[Listener]:
 
 @contextmanager
 def _bar() -> Iterator[Listener]:
-    from tqdm.auto import tqdm
-
-    bars: list[Any] = []
+    bars: list[Bar] = []
 
     def show(event: RunEvent) -> None:
         if isinstance(event, RunStarted):
             # In a log file a bar is a line per update, so few of them.
             seconds = 0.2 if sys.stderr.isatty() else 10.0
-            bars.append(tqdm(total=event.total, initial=event.done, unit=" instance", mininterval=seconds))
+            bars.append(Bar(total=event.total, initial=event.done, unit=" instance", mininterval=seconds))
         if isinstance(event, RunFinished):
             return
         if isinstance(event, InstanceFinished):
-            bars[0].update()
+            bars[0].advance()
         if event.scored:
             share = f"{event.passed / event.scored:.1%} ({event.passed}/{event.scored})"
-            bars[0].set_postfix_str(f"pass@1 {share}", refresh=False)
+            bars[0].note(f"pass@1 {share}")
 
     try:
         yield show

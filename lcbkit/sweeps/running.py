@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from lcbkit.display.bar import Bar
 from lcbkit.errors import BadValueError, LcbkitError, NothingToDoError
 from lcbkit.evaluation import evaluate
 from lcbkit.models import get_model, model_name
@@ -184,23 +185,20 @@ def _listening(progress: Progress) -> Iterator[Callable[[SweepEvent], str | None
 @contextmanager
 def _bar() -> Iterator[Callable[[SweepEvent], None]]:
     """One bar over the instances of all cells; what earlier calls finished counts at once."""
-    from tqdm.auto import tqdm
-
-    bars: list[Any] = []
+    bars: list[Bar] = []
 
     def show(event: SweepEvent) -> None:
         if isinstance(event, CellStarted):
             if not bars:
                 seconds = 0.2 if sys.stderr.isatty() else 10.0
-                bars.append(tqdm(total=event.total, unit=" instance", mininterval=seconds))
-            bars[0].set_description_str(f"{event.number}/{event.cells} {event.cell.name}")
+                bars.append(Bar(total=event.total, unit=" instance", mininterval=seconds))
+            bars[0].describe(f"{event.number}/{event.cells} {event.cell.name}")
         elif isinstance(event, RunStarted):
-            bars[0].initial += event.done
-            bars[0].update(event.done)
+            bars[0].advance(event.done, known=True)
         elif isinstance(event, InstanceFinished):
             share = f", pass@1 {event.passed / event.scored:.1%}" if event.scored else ""
-            bars[0].set_postfix_str(f"{event.done}/{event.total}{share}", refresh=False)
-            bars[0].update()
+            bars[0].note(f"{event.done}/{event.total}{share}")
+            bars[0].advance()
 
     try:
         yield show

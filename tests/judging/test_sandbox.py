@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from lcbkit.errors import SandboxError
-from lcbkit.judging import launch, sandbox
+from lcbkit.judging import crew, launch, sandbox
 from lcbkit.judging.launch import WorkerBrokenError
+from lcbkit.judging.pool import Pool
 from lcbkit.judging.sandbox import choose, sandbox_status
+from tests.judging.trials import make_problem
 
 
 @pytest.fixture
@@ -49,6 +51,44 @@ def test_an_unknown_tier_is_refused_with_the_known_ones(monkeypatch: pytest.Monk
     monkeypatch.setenv("LCB_SANDBOX", "docker")
     with pytest.raises(SandboxError, match=r"'docker'.*auto, bwrap or limits"):
         choose()
+
+
+@pytest.fixture
+def killed(fresh: pytest.MonkeyPatch) -> list[int]:
+    """Workers are killed as soon as they are started, one for each number in the list."""
+    spawn, kills = launch.spawn, []
+
+    def spawn_and_kill(confinement: launch.Confinement) -> launch.Confined:
+        worker = spawn(confinement)
+        if kills:
+            kills.pop()
+            worker.process.kill()
+        return worker
+
+    fresh.setattr(launch, "spawn", spawn_and_kill)
+    fresh.setattr(crew, "spawn", spawn_and_kill)
+    return kills
+
+
+def test_a_worker_killed_as_it_starts_says_nothing_of_the_confinement(tier: str, killed: list[int]) -> None:
+    strongest = choose(tier)
+    sandbox._find_bubblewrap.cache_clear()
+    killed[:] = [1]
+    assert choose(tier) == strongest
+    killed[:] = [1]
+    assert sandbox_status(tier).tier == tier
+    killed[:] = [1]
+    with Pool(1, sandbox=tier) as pool:
+        assert pool.judge("print(input())", make_problem([("3", "3")])).passed
+    assert not killed
+
+
+def test_a_worker_killed_each_time_is_an_error_that_says_so(tier: str, killed: list[int]) -> None:
+    choose(tier)
+    killed.extend([1, 1])
+    with Pool(1, sandbox=tier) as pool, pytest.raises(SandboxError, match="did not start: killed"):
+        pool.judge("print(input())", make_problem([("3", "3")]))
+    assert not killed
 
 
 def test_without_bubblewrap_auto_warns_once_and_says_why(fresh: pytest.MonkeyPatch) -> None:

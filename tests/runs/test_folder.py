@@ -72,6 +72,43 @@ def test_a_last_line_counts_as_written_exactly_if_it_is_whole(tmp_path: Path, ta
     assert (("b", 0) in seen) is tail.endswith("}")
 
 
+@pytest.mark.parametrize("tail", [b'{"id": "b\xff\n', b"\x00" * 99, b"\xfe\n\x00\n"])
+@pytest.mark.parametrize("before", ["a", ""])
+def test_damage_at_the_end_is_cut_off_and_told(
+    tmp_path: Path, tail: bytes, before: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    files = written(tmp_path, *(Record(problem_id=name) for name in before))
+    with files.predictions.open("ab") as file:
+        file.write(tail)
+    with RunFolder.open(files, config(), resume=True, overwrite=False) as run:
+        assert [key[0] for key in run.latest] == list(before)
+        run.append(Record(problem_id="c"))
+    assert [record.problem_id for record in read_records(files.predictions)] == [*before, "c"]
+    assert str(files.predictions) in caplog.text
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_file_that_only_looks_like_a_torn_line_is_no_run(tmp_path: Path, overwrite: bool) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("buy milk")
+    with (
+        pytest.raises(RunFolderError, match=r"notes\.txt is not a file of records"),
+        RunFolder.open(RunFiles(notes), config(), resume=True, overwrite=overwrite),
+    ):
+        pytest.fail("the file was opened")
+    assert notes.read_text() == "buy milk"
+
+
+def test_files_that_a_killed_batch_was_writing_are_cleared_away(tmp_path: Path) -> None:
+    files = written(tmp_path, Record(problem_id="a"))
+    for path in (files.run, files.summary, files.trajectory("a/b", 0)):
+        (path.parent / f".{path.name}.0a_9z1x2").write_text("{")
+    (tmp_path / ".mine").write_text("")
+    with RunFolder.open(files, config(), resume=True, overwrite=False):
+        left = {path.name for path in tmp_path.rglob(".*")}
+    assert left == {".mine"}
+
+
 def test_another_configuration_is_refused_by_the_names_that_differ(tmp_path: Path) -> None:
     team = {"model": "m1", "roles": ["coder"]}
     files = written(tmp_path, Record(problem_id="a"), team=team)
@@ -164,7 +201,8 @@ def test_a_read_only_place_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(mode=0o500)
     with without_privileges():
         refused(
-            RunFiles.at(tmp_path / "closed" / "run"), "cannot write the run to .*run: Permission .*--out-dir"
+            RunFiles.at(tmp_path / "closed" / "run"),
+            "cannot write the run to .*run: Permission .*make it writable.*--out-dir",
         )
 
 
@@ -183,7 +221,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_what_was_written(tmp_path: Path)
         # A file that may not grow fails as a full disk does: in the middle of a write.
         resource.setrlimit(resource.RLIMIT_FSIZE, (files.predictions.stat().st_size + 20, limits[1]))
         try:
-            with pytest.raises(RunFolderError, match="cannot write the run"):
+            with pytest.raises(RunFolderError, match=r"cannot write the run.*free space.*run the same again"):
                 run.append(Record(problem_id="b"))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
