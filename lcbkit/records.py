@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from sys import intern
 from typing import Any
 
 from lcbkit.errors import RunFolderError
@@ -32,7 +33,7 @@ class Status(StrEnum):
 UNSCORED = frozenset({Status.INFRA_ERROR, Status.JUDGE_ERROR, Status.BAD_TEST})
 
 # Fields whose name in a row is not the attribute's: the benchmark's own names, of which one is a keyword.
-_ROW_NAME = {"problem_id": "id", "code": "predicted_code", "pass_count": "pass"}
+_ROW_NAME = {"problem_id": "id", "passed": "em", "code": "predicted_code", "pass_count": "pass"}
 _ALIASES = {"question_id": "id", "passed": "em"}
 
 
@@ -152,13 +153,11 @@ class Record:
     def to_row(self) -> dict[str, Any]:
         """The record as one flat row of plain JSON values, under the benchmark's names."""
         row: dict[str, Any] = {"schema_version": SCHEMA_VERSION}
-        for field in fields(self):
-            if field.name != "passed":
-                row[_ROW_NAME.get(field.name, field.name)] = getattr(self, field.name)
-            else:
-                row["em"] = float(self.passed)
+        for name, attribute in _COLUMNS:
+            row[name] = getattr(self, attribute)
         return row | {
             "status": str(self.status),
+            "em": float(self.passed),
             "agents": [dict(agent) for agent in self.agents],
             "pass_rate": self.pass_rate,
             "latency_s": self.latency_s,
@@ -176,44 +175,66 @@ class Record:
         Raises:
             RunFolderError: names the row and the field that cannot be read.
         """
-        values = {_ALIASES.get(name, name): value for name, value in row.items() if not _missing(value)}
-        problem_id = values.get("id")
-        if not isinstance(problem_id, str | int):
-            raise RunFolderError(f"a record needs the problem's `id`; this one has only {sorted(row)}")
         try:
-            return cls(problem_id=str(problem_id), **_verdict(values), **_rest(values))
-        except (TypeError, ValueError) as error:
-            raise RunFolderError(f"the record of problem {problem_id!r} cannot be read: {error}") from error
+            values = _values(row)
+            if not isinstance(values.get("problem_id"), str | int):
+                raise RunFolderError(f"a record needs the problem's `id`; this one has only {sorted(row)}")
+            values |= {"problem_id": str(values["problem_id"]), **_verdict(values)}
+            return cls(**values)
+        except (TypeError, ValueError, AttributeError) as error:
+            name = row.get("id", row.get("question_id"))
+            raise RunFolderError(f"the record of problem {name!r} cannot be read: {error}") from error
 
 
-def _missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and value != value)
+def _values(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes that a row tells, None and a frame's NaN left out."""
+    values = {}
+    for name, value in row.items():
+        if value is None or name not in _FIELDS or (isinstance(value, float) and value != value):
+            continue
+        attribute, read = _FIELDS[name]
+        values[attribute] = read(value) if read else value
+    return values
 
 
 def _verdict(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Status and verdict as they must be."""
     status = Status(values.get("status", Status.OK))
-    if "em" not in values and status is Status.OK:
+    if "passed" not in values and status is Status.OK:
         raise ValueError("it has neither `em` (1 or 0) nor another `status` than ok")
-    em = values.get("em", 0)
+    em = values.get("passed", 0)
     if em not in (0, 1):
         raise ValueError(f"`em` is {em!r} and must be 0 or 1")
     return {"status": status, "passed": bool(em)}
 
 
-def _rest(values: Mapping[str, Any]) -> dict[str, Any]:
-    found = {}
-    for field in fields(Record):
-        name = _ROW_NAME.get(field.name, field.name)
-        if name in values and field.name not in ("problem_id", "status", "passed"):
-            found[field.name] = _READERS.get(field.type, lambda value: value)(values[name])
-    if "contest_date" in found:
-        found["contest_date"] = str(found["contest_date"])[:10]
-    return found
+def _shared(value: Any) -> Any:
+    """The one string of this text: thousands of records have the same model, platform and so on."""
+    return intern(value) if type(value) is str else value
+
+
+def _agents(value: Any) -> tuple[Mapping[str, Any], ...]:
+    return tuple({intern(name): fact for name, fact in agent.items()} for agent in value)
 
 
 # A data frame turns whole numbers into floats where one is missing, and JSON has no tuples.
 _READERS: dict[Any, Callable[[Any], Any]] = {
     int: int,
     int | None: int,
-    tuple[Mapping[str, Any], ...]: tuple,
+    tuple[Mapping[str, Any], ...]: _agents,
 }
+_OWN_READERS: dict[str, Callable[[Any], Any]] = {
+    "contest_date": lambda value: intern(str(value)[:10]),
+    **dict.fromkeys(("title", "difficulty", "platform", "mode", "erratum"), _shared),
+    **dict.fromkeys(("topology", "format", "model", "stop_reason"), _shared),
+}
+# By name in a row: the attribute, and what reads its value.
+_FIELDS = {
+    _ROW_NAME.get(field.name, field.name): (
+        field.name,
+        _OWN_READERS.get(field.name) or _READERS.get(field.type),
+    )
+    for field in fields(Record)
+}
+_COLUMNS = [(name, attribute) for name, (attribute, _) in _FIELDS.items()]
+_FIELDS |= {alias: _FIELDS[name] for alias, name in _ALIASES.items()}

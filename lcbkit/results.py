@@ -45,6 +45,7 @@ class Run:
     records: Sequence[Record]
     config: Mapping[str, Any] = field(default_factory=dict)
     files: RunFiles | None = None
+    _summary: list[Summary] = field(default_factory=list, init=False, compare=False)
 
     def __post_init__(self) -> None:
         latest = {record.key: record for record in self.records}
@@ -78,8 +79,10 @@ class Run:
         return f"{first.topology}{size}, {first.format}, {first.model}"
 
     def summary(self) -> Summary:
-        """pass@1 over all instances and by group, with intervals, counts and tokens."""
-        return summarize(self.records)
+        """pass@1 over all instances and by group, with intervals, counts and tokens; worked out once."""
+        if not self._summary:
+            self._summary.append(summarize(self.records))
+        return self._summary[0]
 
     def by(self, what: str) -> dict[str, Score]:
         """Scores by group.

@@ -43,6 +43,13 @@ def test_a_record_survives_its_row_as_json() -> None:
     assert Record.from_row(json.loads(json.dumps(FULL.to_row()))) == FULL
 
 
+def test_what_thousands_of_records_have_in_common_is_held_once() -> None:
+    one, other = (Record.from_row(json.loads(json.dumps(FULL.to_row()))) for _ in range(2))
+    for name in ("model", "platform", "difficulty", "contest_date", "topology", "stop_reason"):
+        assert getattr(one, name) is getattr(other, name), name
+    assert [id(key) for key in one.agents[0]] == [id(key) for key in other.agents[0]]
+
+
 def test_a_row_has_the_benchmarks_names_and_the_sums() -> None:
     row = FULL.to_row()
     benchmark = (
@@ -76,6 +83,7 @@ def test_what_a_data_frame_makes_of_missing_values_and_whole_numbers_is_read_bac
         ({"id": "a", "em": 1, "status": "done"}, "'done' is not a valid Status"),
         ({"id": "a", "em": 1, "sample": "x"}, "'a'.*'x'"),
         ({"id": "a", "em": 1, "agents": 3}, "'a'.*not iterable"),
+        ({"id": "a", "em": 1, "agents": [3]}, "'a'.*items"),
     ],
 )
 def test_a_row_that_is_no_record_is_named(row: dict[str, object], says: str) -> None:

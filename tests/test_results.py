@@ -1,5 +1,6 @@
 import csv
 import json
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -99,6 +100,13 @@ def test_a_run_survives_a_data_frame() -> None:
         ]
     )
     assert Run.from_frame(run.to_frame()).records == run.records
+
+
+def test_a_summary_is_worked_out_once_for_a_run_and_anew_for_other_records() -> None:
+    run = Run([Record(problem_id="a", passed=True)])
+    assert run.summary() is run.summary()
+    other = replace(run, records=[Record(problem_id="a")])
+    assert (run.summary().pass_at_1, other.summary().pass_at_1) == (1.0, 0.0)
 
 
 def test_an_empty_run_has_the_columns_of_any_other() -> None:

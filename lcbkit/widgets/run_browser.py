@@ -1,12 +1,12 @@
 """The run browser: every instance with its verdicts, program, failures and the team's texts; two runs too."""
 
 import threading
+from collections import Counter
 from collections.abc import Iterable
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
-import pandas as pd
 
 from lcbkit.display.answer import VIEW_STYLE
 from lcbkit.errors import BadValueError, UnknownProblemError
@@ -22,6 +22,9 @@ from lcbkit.widgets.pane import Pane
 from lcbkit.widgets.run_rows import DIFFERENCES, Filter, PairView, ProblemView, RunView
 from lcbkit.widgets.style import STYLE, style_sheet
 from lcbkit.widgets.table import DataTable
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["RunBrowser"]
 
@@ -158,8 +161,10 @@ class RunBrowser:
         self._fill()
         return report
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> "pd.DataFrame":
         """The list as it stands, one line a row."""
+        import pandas as pd
+
         return pd.DataFrame(self.table.in_order(), columns=[column["key"] for column in self.table.columns])
 
     @property
@@ -362,7 +367,9 @@ def _counted(runs: tuple[Run, ...]) -> list[tuple[str, str]]:
             (words, name)
             for name, words in [*list(SHOWN.items())[:1], *DIFFERENCES.items(), *list(SHOWN.items())[1:]]
         ]
-    counts = {name: sum(is_shown(record, name) for record in runs[0].records) for name in SHOWN}
+    alike = {(record.status, record.passed, outcome(record)): record for record in runs[0].records}
+    numbers = Counter((record.status, record.passed, outcome(record)) for record in runs[0].records)
+    counts = {name: sum(numbers[kind] for kind in alike if is_shown(alike[kind], name)) for name in SHOWN}
     return [(f"{words} ({counts[name]:,})", name) for name, words in SHOWN.items()]
 
 
