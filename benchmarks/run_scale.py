@@ -1,6 +1,6 @@
 """What a large run costs beside the model: time for each instance, where it goes, and memory.
 
-    python benchmarks/run_scale.py [--problems 1055] [--samples 4] [--small 50] [--distinct 4]
+    python benchmarks/run_scale.py [--problems 1055] [--samples 4] [--small 50] [--distinct 4] [--rejudge]
 
 The endpoint is a process of its own that answers at once, over HTTP on loopback. Problems are generated:
 statements of LiveCodeBench's usual length, `--tests` hidden tests of `--test-bytes` bytes each, in a file as
@@ -36,6 +36,8 @@ from typing import Any
 import psutil
 
 from lcbkit import ProblemSet, build_team, evaluate, get_model, judge_many, load_problems
+from lcbkit.rejudging import rejudge
+from lcbkit.results import Run
 
 
 def main() -> None:
@@ -63,6 +65,9 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--tests", type=int, default=10)
     parser.add_argument("--test-bytes", type=int, default=4_000)
     parser.add_argument("--concurrency", type=int, default=16, help="model calls in flight")
+    parser.add_argument(
+        "--rejudge", action="store_true", help="also judge the run again, twice, with a cache"
+    )
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--one", help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -100,6 +105,8 @@ def tell(run: dict[str, Any]) -> None:
     ):
         cost = f"{1e3 * used / count:5.1f} ms of processor time for each instance"
         print(f"  {name:17} {wall:7.1f} s, {100 * wall / run['wall']:3.0f} %; {cost}")
+    for words, wall in zip(("a new cache", "the cache of that"), run["again"], strict=False):
+        print(f"  judged again with {words}: {wall:.1f} s")
 
 
 def run_apart(folder: Path, options: argparse.Namespace, size: int) -> dict[str, Any]:
@@ -107,6 +114,7 @@ def run_apart(folder: Path, options: argparse.Namespace, size: int) -> dict[str,
     command = [sys.executable, __file__, "--one", str(folder), "--problems", str(size)]
     for name in ("samples", "distinct", "concurrency"):
         command += [f"--{name}", str(getattr(options, name))]
+    command += ["--rejudge"] * options.rejudge
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
@@ -127,6 +135,7 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
     with timed() as judging:
         judge_all(codes, problems)
     return {
+        "again": judged_again(run, problems, Path(options.one)) if options.rejudge else [],
         "instances": len(run.records),
         "verdicts": run.config["verdicts"],
         "own_mib": own,
@@ -160,6 +169,17 @@ def judge_all(codes: dict[tuple[str, int], str], problems: ProblemSet) -> None:
     """Judge the programs, equal ones once, and nothing written."""
     cores = len(os.sched_getaffinity(0))
     judge_many([(code, problems[name]) for (name, _), code in codes.items()], workers=cores, progress=False)
+
+
+def judged_again(run: Run, problems: ProblemSet, folder: Path) -> list[float]:
+    """Seconds of judging the run again with a new cache and with the one that this has filled."""
+    times = []
+    for _ in range(2):
+        with timed() as again:
+            done = rejudge(run, problems, judge_cache=folder / f"cache-{len(problems)}", progress=False)
+        assert not done.moved, done
+        times.append(again["wall"])
+    return times
 
 
 @contextmanager
