@@ -48,6 +48,7 @@ WORKERS_OF_A_FOLDER = {
 # What runs a job; a method of optimization must not reach around its context for any of it.
 ENGINE = {"aggregation", "charging", "curve", "deciding", "endpoints", "evaluations", "grid", "job", "ledger"}
 ENGINE |= {
+    "planning",
     "outcome",
     "phases",
     "progress",

@@ -103,7 +103,12 @@ with_log_level = click.option(
     "--concurrency", type=click.IntRange(min=1), default=4, show_default=True, help="Model calls in flight."
 )
 @click.option("--dry-run", is_flag=True, help="Only say what the job is and costs; asks no model.")
-@click.option("--list-cells", is_flag=True, help="Only list the protocol's cells.")
+@click.option(
+    "--list-cells",
+    is_flag=True,
+    help="Only list the protocol's cells, a JSON line each, with their seeds and the cost of one; "
+    "--method, --topology and --model choose among them.",
+)
 @click.option("--quiet", is_flag=True, help="No progress on standard error.")
 @with_log_level
 @click.pass_context
@@ -123,7 +128,7 @@ def optimize(
     """Optimize a team's prompts under a budget of rollouts, validate, and test; one JSON line on stdout."""
     logging.basicConfig(level=log_level.upper())
     if list_cells:
-        _say_cells(options["dataset"])
+        _say_cells(options)
         return
     needed = ("method", "topology", "model", "seed", *(() if dry_run else ("out",)))
     if missing := [name for name in needed if options[name] is None]:
@@ -195,17 +200,21 @@ def _setting(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def _say_cells(dataset: str) -> None:
-    from dataclasses import asdict
+def _say_cells(options: dict[str, Any]) -> None:
+    from lcbkit.optimizers.planning import listed_cells
 
-    from lcbkit.optimizers.grid import cells
-
-    for cell in cells(dataset):
-        click.echo(json.dumps({"cell_id": cell.id, **asdict(cell)}))
+    chosen = {name: options[name] for name in ("method", "topology", "model")}
+    listed = listed_cells(options["dataset"], **chosen)
+    for cell in listed:
+        click.echo(json.dumps(cell))
+    jobs = sum(len(cell["seeds"]) for cell in listed)
+    for name in ("charged_rollouts", "evaluation_rollouts", "task_calls", "reflection_calls", "tokens"):
+        total = sum(cell["cost"][name] * len(cell["seeds"]) for cell in listed)
+        click.echo(f"lcb: {name.replace('_', ' ')} of all {jobs} jobs: {total:,}", err=True)
 
 
 def _say_cost(options: dict[str, Any]) -> None:
-    from lcbkit.optimizers.running import dry_run
+    from lcbkit.optimizers.planning import dry_run
 
     said = dry_run(**{name: value for name, value in options.items() if name not in _NOT_OF_A_CELL})
     for name, count in said["cost"].items():

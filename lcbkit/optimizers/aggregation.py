@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from lcbkit.display.text import columns
 from lcbkit.errors import BadValueError, NothingToDoError
 from lcbkit.html import table
-from lcbkit.optimizers.job import JobError, JobFolder
+from lcbkit.optimizers.bundle import canonical_json
+from lcbkit.optimizers.job import JobFolder, UnknownFileError
+from lcbkit.optimizers.outcome import check_result
 from lcbkit.optimizers.seeds import OFFSETS
 from lcbkit.optimizers.specification import Cell
 from lcbkit.optimizers.statistics import REPLICATES, holm, paired_counts, paired_p, stratified_interval
@@ -25,6 +27,15 @@ if TYPE_CHECKING:
 __all__ = ["Aggregate", "CellResult", "SeedResult", "aggregate"]
 
 Family = Literal["task", "method", "none"]
+
+_OF_ALL_SEEDS = {
+    "budget": "their budget",
+    "settings": "the method's settings",
+    "reflection_model": "the reflection model",
+    "decodings": "sampling values",
+    "condition_id": "team, seed prompts, scorer or problems",
+}
+"""What the jobs of a cell must have in common to be repetitions of each other."""
 
 _HEADER = (
     *("method", "topology", "size", "model", "task", "seeds", "n", "baseline", "deployed"),
@@ -167,7 +178,7 @@ class Aggregate:
         csv.writer(text, lineterminator="\n").writerows([_HEADER, *rows])
         write_atomic(folder / "table.csv", text.getvalue())
         lines = [_HEADER, tuple("---" for _ in _HEADER), *rows]
-        write_atomic(folder / "table.md", "".join(f"| {' | '.join(line)} |\n" for line in lines))
+        write_atomic(folder / "table.md", "".join(f"| {' | '.join(map(_cell, line))} |\n" for line in lines))
 
     def _notes(self) -> list[str]:
         notes = [f"{folder}: left out, {reason}" for folder, reason in self.left_out.items()]
@@ -197,6 +208,7 @@ class _Job:
     seed: int
     test: Mapping[str, Any]
     fallback_reason: str | None
+    asked: Mapping[str, Any]
 
     @property
     def differences(self) -> list[float]:
@@ -227,7 +239,7 @@ def aggregate(
 
     Raises:
         NothingToDoError: no finished job that counts.
-        JobError: a file was changed after it was sealed.
+        JobError: a file was changed after it was sealed, or is another job's.
         BadValueError: an argument outside of its range.
     """
     if bootstrap < 100:
@@ -272,12 +284,14 @@ def _folders(roots: Iterable[str | Path]) -> Iterator[Path]:
 def _read(folder: Path, include_nonconformant: bool) -> _Job | str:
     """A finished job, or why it does not count."""
     files = JobFolder(folder)
-    job, test, result = (files.read(kind) for kind in ("job", "test", "result"))
+    try:
+        job = files.read("job")
+    except UnknownFileError:
+        return "its job.json is none of this version of lcbkit"
+    test, result = (files.read(kind) for kind in ("test", "result"))
     if job is None or test is None or result is None:
         return "not finished"
-    kept = {name: test[name] for name in result["test"]}
-    if result["job_sha256"] != job["sha256"] or kept != result["test"]:
-        raise JobError(f"{files.file('result')} does not go with job.json and test.json beside it")
+    check_result(files, job, test, result)
     if not result["protocol_conformant"] and not include_nonconformant:
         return f"departs from the protocol ({'; '.join(result['departures'])})"
     return _Job(
@@ -286,6 +300,7 @@ def _read(folder: Path, include_nonconformant: bool) -> _Job | str:
         seed=result["optimizer_seed"],
         test=result["test"],
         fallback_reason=result["selection"]["fallback_reason"],
+        asked={name: job.get(name) for name in _OF_ALL_SEEDS},
     )
 
 
@@ -303,6 +318,11 @@ def _of_cell(cell: Cell, jobs: Sequence[_Job], bootstrap: int) -> CellResult:
     ]
     if len({tuple(job.test["example_ids"]) for job in valid}) > 1:
         problems.append("the seeds were tested on different problems")
+    problems += [
+        f"the seeds differ in {_OF_ALL_SEEDS[name]}"
+        for name in _OF_ALL_SEEDS
+        if len({canonical_json(job.asked[name]) for job in jobs}) > 1
+    ]
     seeds = tuple(map(_of_seed, valid))
     result = CellResult(
         cell=cell,
@@ -356,6 +376,11 @@ def _corrected(cells: Sequence[CellResult], family: Family) -> list[CellResult]:
         for (place, number), p_value in zip(places, adjusted, strict=True):
             seeds[place][number] = replace(seeds[place][number], p_adjusted=p_value)
     return [replace(result, seeds=tuple(own)) for result, own in zip(cells, seeds, strict=True)]
+
+
+def _cell(text: str) -> str:
+    """A cell of a Markdown table; a model's name may hold anything."""
+    return text.replace("\\", "\\\\").replace("|", "\\|")
 
 
 def _name(cell: Cell) -> str:

@@ -60,6 +60,7 @@ class ChargedTeam:
         seeds: what the seeds start from.
         folder: gets `attempts.jsonl` and `records.jsonl`.
         on_charge: is told each charged rollout and the budget after it; what it raises ends the search.
+        before: is called before each batch; what it raises keeps the batch from being run.
     """
 
     def __init__(
@@ -71,7 +72,9 @@ class ChargedTeam:
         seeds: SeedBase,
         folder: Path,
         on_charge: Callable[[Rollout, Budget], None],
+        before: Callable[[], None] = lambda: None,
     ) -> None:
+        self._before = before
         self._runner, self._ledger, self._decoding = runner, ledger, decoding
         self._seeds, self._folder, self._on_charge = seeds, folder, on_charge
         self._lock = threading.Lock()
@@ -133,6 +136,7 @@ class ChargedTeam:
         return _Granted(request=request, reservation=reservation, rows=request.rows[: reservation.granted])
 
     def _check(self, requests: Sequence[Request]) -> None:
+        self._before()
         for request in requests:
             ids = [row.id for row in request.rows]
             if not ids or len(set(ids)) != len(ids):

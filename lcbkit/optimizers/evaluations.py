@@ -1,13 +1,15 @@
 """Uncharged evaluations: a bundle on a split, addressed by what decides it, and resumed row by row."""
 
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from lcbkit.errors import LcbkitError
+from lcbkit.errors import BadValueError, LcbkitError
 from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.charging import rollout_row
 from lcbkit.optimizers.endpoints import Decoding
@@ -67,13 +69,37 @@ class Evaluations:
         decoding: sampling values of the task model.
         condition_id: what besides bundle, seed and split decides a record.
         optimizer_seed: 0, 1 or 2.
+        origin: hashes of problems and code; evaluations of other ones are not taken.
     """
 
     def __init__(
-        self, *, folder: Path, runner: Runner, decoding: Decoding, condition_id: str, optimizer_seed: int
+        self,
+        *,
+        folder: Path,
+        runner: Runner,
+        decoding: Decoding,
+        condition_id: str,
+        optimizer_seed: int,
+        origin: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._folder, self._runner, self._decoding = folder, runner, decoding
-        self._condition, self._optimizer_seed = condition_id, optimizer_seed
+        self._condition, self._optimizer_seed, self._origin = condition_id, optimizer_seed, origin
+
+    def check(self) -> None:
+        """Make sure that the folder can take evaluations, before anything is spent on what goes into it.
+
+        Raises:
+            BadValueError: it cannot.
+        """
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self._folder):
+                pass
+        except OSError as error:
+            raise BadValueError(
+                f"cannot write evaluations to {self._folder}: {error.strerror}; name another folder "
+                "(--evaluation-cache)"
+            ) from error
 
     def run(
         self,
@@ -101,6 +127,7 @@ class Evaluations:
             "split": split,
             "row_ids": list(row_ids),
             "bundle_sha256": bundle.sha256,
+            **self._origin,
         }
         evaluation_id = digest(identity)[:32]
         path = self._folder / f"{evaluation_id}.json"

@@ -12,7 +12,7 @@ from lcbkit.optimizers.specification import digest
 from lcbkit.runs.folder import differences
 from lcbkit.storage import read_json, write_json
 
-__all__ = ["JobError", "JobFolder", "JobStopped", "read_sealed", "write_sealed"]
+__all__ = ["JobError", "JobFolder", "JobStopped", "UnknownFileError", "read_sealed", "write_sealed"]
 
 _SEAL = "sha256"
 _VERSION = 1
@@ -21,6 +21,10 @@ _ELSEWHERE = "name a new folder (--out)"
 
 class JobError(LcbkitError):
     """A job that cannot go on: another job's folder, a changed file, an interrupted search, a bug."""
+
+
+class UnknownFileError(JobError):
+    """A file that is no sealed one of the kind and version that is read."""
 
 
 class JobStopped(LcbkitError):  # noqa: N818 - asked for, not a mistake
@@ -45,14 +49,15 @@ def read_sealed(path: Path, kind: str) -> dict[str, Any]:
     """Read a sealed file.
 
     Raises:
-        JobError: when it is not one of that kind, or was changed after it was sealed.
+        UnknownFileError: when it is not one of that kind.
+        JobError: when it was changed after it was sealed.
     """
     try:
         value = read_json(path)
     except LcbkitError as error:
-        raise JobError(str(error)) from error
+        raise UnknownFileError(str(error)) from error
     if not isinstance(value, dict) or value.get("schema") != f"lcbkit/{kind}/{_VERSION}":
-        raise JobError(f"{path} is no sealed {kind} of this version; {_ELSEWHERE}")
+        raise UnknownFileError(f"{path} is no sealed {kind} of this version; {_ELSEWHERE}")
     if digest({name: part for name, part in value.items() if name != _SEAL}) != value.get(_SEAL):
         raise JobError(f"{path} was changed after it was sealed; restore it, or {_ELSEWHERE}")
     return value

@@ -6,6 +6,7 @@ from typing import Any
 
 from lcbkit.errors import BadValueError
 from lcbkit.optimizers.interface import Optimizer
+from lcbkit.optimizers.knobs import with_settings
 
 __all__ = ["METHODS", "make_optimizer"]
 
@@ -37,8 +38,5 @@ def make_optimizer(name: str, settings: Mapping[str, Any] | None = None) -> Opti
         raise BadValueError(f"no method {name!r}; there is: {', '.join(sorted(METHODS))}")
     module = import_module(f"lcbkit.optimizers.{name}")
     method, knobs = (getattr(module, part) for part in METHODS[name])
-    try:
-        made: Optimizer = method(knobs(**(settings or {})))
-    except TypeError as error:
-        raise BadValueError(f"{name} takes no such setting: {error}") from None
+    made: Optimizer = method(with_settings(knobs, settings or {}, owner=name))
     return made

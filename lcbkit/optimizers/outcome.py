@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.job import JobError, JobFolder
 from lcbkit.storage import read_jsonl
 
-__all__ = ["Optimized", "PromptDiff", "summary_of"]
+__all__ = ["Optimized", "PromptDiff", "check_result", "summary_of"]
 
 _OF_SELECTION = (
     *("selection_id", "selected_candidate", "fallback_reason"),
@@ -59,6 +60,8 @@ class Optimized:
         if job is None or optimization is None:
             raise JobError(f"{folder} holds no finished search; run `lcb optimize --out {folder}`")
         selection, test, result = (files.read(kind) for kind in ("selection", "test", "result"))
+        _check_chain(files, {"job": job, "optimization": optimization, "selection": selection, "test": test})
+        check_result(files, job, test, result)
         seed = Bundle.from_dict(job["seed_bundle"])
         curve = files.optimization / "learning_curve.jsonl"
         return cls(
@@ -193,6 +196,42 @@ def _coloured(line: str) -> str:
     tone = tones.get(line[:1])
     style = f" style='background: {tone}'" if tone else ""
     return f"<span{style}>{escape(line)}</span>\n"
+
+
+def _check_chain(files: JobFolder, parts: Mapping[str, Mapping[str, Any] | None]) -> None:
+    """Make sure that each sealed part of a job names the one before it.
+
+    Args:
+        files: where the parts lie.
+        parts: `job`, `optimization`, `selection` and `test`, as far as they are there.
+
+    Raises:
+        JobError: a part is another job's.
+    """
+    for before, after in pairwise(("job", "optimization", "selection", "test")):
+        first, second = parts.get(before), parts.get(after)
+        if second is not None and (first is None or second[f"{before}_sha256"] != first["sha256"]):
+            raise JobError(f"{files.file(after)} does not go with the {before}.json beside it; restore it")
+
+
+def check_result(
+    files: JobFolder,
+    job: Mapping[str, Any],
+    test: Mapping[str, Any] | None,
+    result: Mapping[str, Any] | None,
+) -> None:
+    """Make sure that a result is of this job and this test.
+
+    Raises:
+        JobError: it is not.
+    """
+    if result is None:
+        return
+    kept = {name: (test or {}).get(name) for name in result["test"]}
+    if result["job_sha256"] != job["sha256"] or kept != result["test"]:
+        raise JobError(
+            f"{files.file('result')} does not go with job.json and test.json beside it; restore it"
+        )
 
 
 def summary_of(

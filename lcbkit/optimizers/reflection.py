@@ -55,6 +55,27 @@ class ChatText:
         self._folder, self._on_usage = folder, on_usage
         self._repeats = Repeats()
         self._lock = threading.Lock()
+        self._answered = self._unanswered = 0
+
+    def complaint(self, tolerated: int) -> str | None:
+        """Why a search that needs this model's answers is in vain, None if it is not.
+
+        Args:
+            tolerated: so many of the last calls may have stayed without an answer.
+        """
+        with self._lock:
+            if self._unanswered <= tolerated:
+                return None
+            since = "" if self._answered else ", and no other had one"
+            return (
+                f"the last {self._unanswered} calls of the {self._kind} model have no answer{since}; check "
+                "its endpoint: optimization/calls.jsonl holds what it said"
+            )
+
+    @property
+    def answered(self) -> bool:
+        """Whether it ever answered."""
+        return self._answered > 0
 
     def __call__(
         self,
@@ -100,6 +121,8 @@ class ChatText:
         self._on_usage(self._kind, usage)
         line |= {"answer": answer, "usage": usage.to_dict(), "error": error}
         with self._lock:
+            self._answered += error is None
+            self._unanswered = 0 if error is None else self._unanswered + 1
             append_jsonl(self._folder / "calls.jsonl", [line | {"latency_s": time.perf_counter() - started}])
         if error is not None:
             raise ReflectionError(f"the {self._kind} model gave no answer: {error}")

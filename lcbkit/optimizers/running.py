@@ -1,6 +1,5 @@
 """`optimize`: a job from its question to its result, each phase once."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -9,19 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal
 from lcbkit.dataset import load_problems
 from lcbkit.errors import BadValueError, UnknownProblemError
 from lcbkit.judging.pool import default_pool
-from lcbkit.known_ids import splits as known_splits
 from lcbkit.optimizers.bundle import Bundle
-from lcbkit.optimizers.endpoints import REFLECTION_MODEL, Models, decodings
+from lcbkit.optimizers.endpoints import decodings
 from lcbkit.optimizers.evaluations import Evaluations
-from lcbkit.optimizers.grid import estimate
 from lcbkit.optimizers.interface import Optimizer
 from lcbkit.optimizers.job import JobError, JobFolder, JobStopped, read_sealed
 from lcbkit.optimizers.methods import make_optimizer
-from lcbkit.optimizers.outcome import Optimized, summary_of
+from lcbkit.optimizers.outcome import Optimized, check_result, summary_of
 from lcbkit.optimizers.phases import SplitRows, run_test, validate
+from lcbkit.optimizers.planning import job_spec, splits_of
 from lcbkit.optimizers.progress import Progress, Teller, telling
 from lcbkit.optimizers.rescoring import full_pass_at_1
-from lcbkit.optimizers.rollouts import Runner, TeamShape, row_of
+from lcbkit.optimizers.rollouts import Runner, row_of
 from lcbkit.optimizers.scoring import Scorer
 from lcbkit.optimizers.search import Search
 from lcbkit.optimizers.specification import BUDGET, MAX_TOKENS, REFLECTION_MAX_TOKENS, JobSpec, Splits
@@ -33,11 +31,9 @@ from lcbkit.topologies.roles import plan_team, role_prompts
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["DATASETS", "Phase", "dry_run", "job_spec", "optimize"]
+__all__ = ["Phase", "optimize"]
 
-DATASETS = ("lcb", "sample", "toy")
 Phase = Literal["all", "optimize", "validate", "test"]
-_SIZED = re.compile(r"(\w+?)_r(\d+)")
 
 
 def optimize(
@@ -154,85 +150,6 @@ def optimize(
         return optimized
 
 
-def job_spec(
-    method: str,
-    topology: str,
-    *,
-    model: "str | BaseChatModel",
-    reflection_model: "str | BaseChatModel | None",
-    task_endpoints: str | Sequence[str],
-    reflection_endpoint: str | None,
-    request_timeout: float | None,
-    team_size: int,
-    message_format: str,
-    python_exec: bool,
-    rounds: int | None,
-    dataset: str,
-    allow_any_cell: bool,
-    **asked: Any,
-) -> JobSpec:
-    """A job as it was asked for; see `optimize`.
-
-    Raises:
-        BadValueError: an argument outside of its range, or a cell that the protocol does not have.
-    """
-    if sized := _SIZED.fullmatch(topology):
-        topology, team_size = sized[1], int(sized[2])
-    plan_team(topology, None if topology == "single" else team_size, rounds)
-    if dataset not in DATASETS:
-        raise BadValueError(f"no dataset {dataset!r} to optimize on; there is: {', '.join(DATASETS)}")
-    if isinstance(task_endpoints, str):
-        task_endpoints = [part.strip() for part in task_endpoints.split(",") if part.strip()]
-    spec = JobSpec(
-        method=method,
-        shape=TeamShape(
-            topology=topology,
-            team_size=1 if topology == "single" else team_size,
-            message_format=message_format,
-            python_exec=python_exec,
-            rounds=rounds,
-        ),
-        dataset=dataset,
-        models=Models(
-            task=model,
-            reflection=reflection_model or (model if model == "toy" else REFLECTION_MODEL),
-            task_endpoints=tuple(task_endpoints),
-            reflection_endpoint=reflection_endpoint,
-            request_timeout=request_timeout,
-        ),
-        **asked,
-    )
-    if not spec.cell.in_grid and not allow_any_cell:
-        raise BadValueError(
-            f"the protocol has no cell {method} on {topology} with {spec.shape.team_size} agents and "
-            f"{message_format} messages; allow_any_cell=True (--allow-any-cell) runs it all the same"
-        )
-    return spec
-
-
-def dry_run(method: str, topology: str, **asked: Any) -> dict[str, Any]:
-    """What a job is and costs, without asking a model or reading a problem.
-
-    Args:
-        method: as in `optimize`.
-        topology: as in `optimize`.
-        **asked: what `job_spec` takes.
-    """
-    spec = job_spec(method, topology, **asked)
-    rows = {name: len(ids) for name, ids in _splits(spec).items()}
-    return {
-        "cell": asdict(spec.cell),
-        "cell_id": spec.cell.id,
-        "grid_cell": spec.cell.in_grid,
-        "optimizer_seed": spec.seed,
-        "budget": spec.budget,
-        "rows": rows,
-        "protocol_conformant": not spec.departures(),
-        "departures": spec.departures(),
-        "cost": estimate(spec, **rows).to_dict(),
-    }
-
-
 class _Job:
     """A job under way."""
 
@@ -251,7 +168,7 @@ class _Job:
             shape.topology, None if shape.topology == "single" else shape.team_size, shape.rounds
         )
         self._spec, self._optimizer, self._folder, self._teller = spec, optimizer, folder, teller
-        self._splits = _splits(spec)
+        self._splits = splits_of(spec)
         self._problems = _problems(spec.dataset, source, self._splits)
         self._decodings = decodings(
             shape.topology,
@@ -279,15 +196,19 @@ class _Job:
             decodings=self._decodings,
             settings=asdict(self._optimizer.settings),
         )
+        cache = Path(evaluation_cache).expanduser() if evaluation_cache else self._folder.evaluations
+        evaluations = Evaluations(
+            folder=cache,
+            runner=self._runner,
+            decoding=self._decodings["evaluation"],
+            condition_id=identity["condition_id"],
+            optimizer_seed=identity["optimizer_seed"],
+            origin={name: identity[name] for name in ("data_sha256", "code_sha256")},
+        )
+        if evaluation_cache and phase != "optimize":
+            evaluations.check()
+        self._check_models(phase)
         with self._folder.opened(identity) as job:
-            cache = Path(evaluation_cache).expanduser() if evaluation_cache else self._folder.evaluations
-            evaluations = Evaluations(
-                folder=cache,
-                runner=self._runner,
-                decoding=self._decodings["evaluation"],
-                condition_id=job["condition_id"],
-                optimizer_seed=job["optimizer_seed"],
-            )
             self._teller(
                 JobStarted(
                     title=self._spec.title,
@@ -305,6 +226,21 @@ class _Job:
             self._teller(PhaseStarted(phase="test"))
             test = run_test(self._folder, job, optimization, selection, evaluations, self._data, self._teller)
             self._finish(job, optimization, selection, test, cache, full_tests)
+
+    def _check_models(self, phase: Phase) -> None:
+        """Make the models that what is missing needs, so that a wrong name costs nothing."""
+        models, missing = self._spec.models, self._missing(phase)
+        if missing:
+            models.for_teams(self._decodings["search"])
+        if "optimization" in missing and self._spec.method != "identity":
+            models.for_reflection(self._decodings["reflection"])
+
+    def _missing(self, phase: Phase) -> set[str]:
+        """The sealed files that this call is to make."""
+        wanted = {"optimization"} if phase in ("all", "optimize") else set()
+        wanted |= {"selection"} if phase in ("all", "validate") else set()
+        wanted |= {"test"} if phase in ("all", "test") else set()
+        return {kind for kind in wanted if not self._folder.file(kind).exists()}
 
     def _search(self, job: Mapping[str, Any], phase: Phase) -> dict[str, Any]:
         if phase in ("validate", "test") and self._folder.read("optimization") is None:
@@ -340,6 +276,7 @@ class _Job:
         full_tests: bool,
     ) -> None:
         result = self._folder.read("result")
+        check_result(self._folder, job, test, result)
         if result is not None and (not full_tests or "full_pass_at_1" in result):
             return
         summary = summary_of(job, optimization, selection, test)
@@ -360,17 +297,6 @@ class _Job:
             raise JobError(f"{cache} holds another evaluation than test.json names; restore it")
         records: list[dict[str, Any]] = sealed["records"]
         return records
-
-
-def _splits(spec: JobSpec) -> Splits:
-    if spec.dataset == "toy":
-        from lcbkit.optimizers.toy import toy_splits
-
-        found = toy_splits()
-    else:
-        found = known_splits(spec.dataset)
-    rows = spec.eval_rows
-    return {name: ids if name == "train" else ids[:rows] for name, ids in found.items()}
 
 
 def _problems(dataset: str, source: Any, splits: Splits) -> dict[str, Problem]:

@@ -37,6 +37,8 @@ from lcbkit.topologies.answer import Usage
 __all__ = ["Search"]
 
 _REPORTABLE = (None, "infrastructure_invalid")
+_SILENT_CALLS = 9
+"""More calls in a row without an answer, and a search that goes on would spend its budget on nothing."""
 
 
 class Search:
@@ -71,6 +73,7 @@ class Search:
         self._curve = Curve(seed_bundle, lambda: self._ledger.budget.charged)
         self._usage: dict[str, Counter[str]] = {kind: Counter() for kind in ("task", "judge", "reflection")}
         self._metering = threading.Lock()
+        self._texts: tuple[ChatText, ...] = ()
 
     def run(self, train: Sequence[Row], validation: Sequence[Row]) -> dict[str, Any]:
         """Search, or take what an earlier run has sealed.
@@ -102,6 +105,7 @@ class Search:
         started = time.perf_counter()
         try:
             outcome = self._checked(self._optimizer.run(context))
+            self._need_answers(ended=True)
         except (ConfigError, Unsupported, JobStopped):
             raise
         except (InfrastructureExhausted, ReflectionError) as error:
@@ -121,42 +125,59 @@ class Search:
 
     def _context(self, train: Sequence[Row], validation: Sequence[Row]) -> Context:
         seeds = SeedBase(optimizer_seed=self._job["optimizer_seed"], cell_id=self._job["cell_id"])
+        search, reflection = self._decodings["search"], self._decodings["reflection"]
+        folder = self._folder.optimization
+        reflect = ChatText(
+            make_model=lambda: self._models.for_reflection(reflection),
+            max_tokens=reflection.max_tokens,
+            seeds=seeds,
+            kind="reflection",
+            folder=folder,
+            on_usage=self._meter,
+        )
+        task_llm = ChatText(
+            make_model=lambda: self._models.for_teams(search)[0],
+            max_tokens=search.max_tokens,
+            seeds=seeds,
+            kind="judge",
+            folder=folder,
+            on_usage=self._meter,
+        )
+
+        self._texts = (reflect, task_llm)
         evaluate = ChargedTeam(
             runner=self._runner,
             ledger=self._ledger,
-            decoding=self._decodings["search"],
+            decoding=search,
             seeds=seeds,
-            folder=self._folder.optimization,
+            folder=folder,
             on_charge=self._charged,
+            before=self._need_answers,
         )
-        search, reflection = self._decodings["search"], self._decodings["reflection"]
-        folder = self._folder.optimization
         return Context(
             team=self._runner.spec,
             seed_bundle=self._seed_bundle,
             train=train,
             validation=validation,
             evaluate=evaluate,
-            reflect=ChatText(
-                make_model=lambda: self._models.for_reflection(reflection),
-                max_tokens=reflection.max_tokens,
-                seeds=seeds,
-                kind="reflection",
-                folder=folder,
-                on_usage=self._meter,
-            ),
-            task_llm=ChatText(
-                make_model=lambda: self._models.for_teams(search)[0],
-                max_tokens=search.max_tokens,
-                seeds=seeds,
-                kind="judge",
-                folder=folder,
-                on_usage=self._meter,
-            ),
+            reflect=reflect,
+            task_llm=task_llm,
             seed=self._job["optimizer_seed"],
             scratch=folder / "native",
             journal=self._journal,
         )
+
+    def _need_answers(self, *, ended: bool = False) -> None:
+        """Stop a search whose questions stay without answers; a single one is the method's own affair.
+
+        Raises:
+            InfrastructureExhausted: many in a row, or, once the search has ended, all of them.
+        """
+        for text in self._texts:
+            if ended and text.answered:
+                continue
+            if complaint := text.complaint(0 if ended else _SILENT_CALLS):
+                raise InfrastructureExhausted(complaint)
 
     def _charged(self, rollout: Rollout, budget: Budget) -> None:
         with self._metering:

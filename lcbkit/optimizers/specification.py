@@ -137,7 +137,9 @@ class JobSpec:
             f"reflection model {self.models.reflection_name} instead of {REFLECTION_MODEL}": (
                 self.models.reflection_name != REFLECTION_MODEL
             ),
-            f"{self.eval_rows} rows of validation and test": self.eval_rows is not None,
+            f"{self.eval_rows} row{'' if self.eval_rows == 1 else 's'} of validation and of test": (
+                self.eval_rows is not None
+            ),
             f"answers of {self.max_tokens} tokens instead of {MAX_TOKENS}": self.max_tokens != MAX_TOKENS,
             f"reflection answers of {self.reflection_max_tokens} tokens instead of {REFLECTION_MAX_TOKENS}": (
                 self.reflection_max_tokens != REFLECTION_MAX_TOKENS

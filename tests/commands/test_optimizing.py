@@ -70,7 +70,7 @@ def test_cells_are_listed_a_line_each(lcb: Lcb) -> None:
         ((*IDENTITY[1:], 5, *TOY, "--out", "x"), "--seed"),
         (("--method", "maspo", "--topology", "single", "--seed", 0, *TOY, "--out", "x"), "no cell maspo"),
         ((*IDENTITY[1:], 0, *TOY, "--out", "x", "--setting", "deep"), "NAME=VALUE"),
-        ((*IDENTITY[1:], 0, *TOY, "--out", "x", "--setting", "deep=3"), "no such setting"),
+        ((*IDENTITY[1:], 0, *TOY, "--out", "x", "--setting", "deep=3"), "has no setting"),
     ],
 )
 def test_wrong_use_is_one_sentence_and_exit_code_2(lcb: Lcb, args: tuple[Any, ...], words: str) -> None:

@@ -26,6 +26,7 @@ def make_job(
     valid: bool = True,
     conformant: bool = True,
     ids: list[str] = IDS,
+    **asked: Any,
 ) -> Path:
     files = JobFolder(folder)
     cell = {
@@ -37,7 +38,7 @@ def make_job(
         "team_size": 1,
         "task_model": model,
     }
-    job = files.write("job", {"cell": cell, "seed": seed})
+    job = files.write("job", {"cell": cell, "seed": seed, **asked})
     test = {
         "example_ids": ids,
         "baseline_scores": baseline,
@@ -152,6 +153,43 @@ def test_a_cell_needs_valid_seeds_on_the_same_problems(tmp_path: Path) -> None:
     said = problems_of(aggregate(tmp_path))
     assert "seed 0 has test problems without an observation" in said
     assert "tested on different problems" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "words"),
+    [
+        ("budget", (60, 60, 30), "the seeds differ in their budget"),
+        ("settings", ({"a": 1}, {"a": 2}, {"a": 1}), "the seeds differ in the method's settings"),
+        ("reflection_model", ("a", "a", "b"), "the seeds differ in the reflection model"),
+        ("decodings", ({}, {}, {"search": 1}), "the seeds differ in sampling values"),
+        ("condition_id", ("x", "y", "z"), "the seeds differ in team, seed prompts"),
+    ],
+)
+def test_jobs_that_were_asked_for_something_else_are_no_repetitions(
+    tmp_path: Path, name: str, values: tuple[Any, ...], words: str
+) -> None:
+    for seed, value in enumerate(values):
+        make_job(tmp_path / str(seed), seed, [0.0] * 10, [1.0] * 10, **{name: value})
+    assert words in problems_of(aggregate(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "text", ['{"schema": "somebody/else"}', "[]", "no JSON", "", '{"schema": "lcbkit/job/9"}']
+)
+def test_a_job_json_of_another_program_is_left_out_and_named(tmp_path: Path, text: str) -> None:
+    c3(tmp_path)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/job.json").write_text(text)
+    result = aggregate(tmp_path)
+    assert result.cells[0].status == "complete"
+    assert list(result.left_out) == [str(tmp_path / "other")]
+
+
+def test_a_models_name_cannot_break_the_table(tmp_path: Path) -> None:
+    c3(tmp_path / "jobs", model="a|b")
+    aggregate(tmp_path / "jobs", out=tmp_path / "table")
+    heads, _, line = (tmp_path / "table/table.md").read_text().splitlines()
+    assert line.replace("\\|", "").count("|") == heads.count("|")
 
 
 def test_what_departs_from_the_protocol_must_be_wished_for(tmp_path: Path) -> None:

@@ -3,9 +3,10 @@ from typing import Any
 
 import pytest
 
+from lcbkit.errors import BadValueError
 from lcbkit.optimizers.grid import cells, estimate
 from lcbkit.optimizers.methods import METHODS
-from lcbkit.optimizers.running import dry_run, job_spec
+from lcbkit.optimizers.planning import dry_run, job_spec, listed_cells
 from lcbkit.optimizers.specification import GRID
 
 ASKED: dict[str, Any] = {
@@ -88,3 +89,31 @@ def test_mapro_asks_its_judge_as_often_as_the_page_says(topology: str, a_round: 
         cost = estimate(spec, train=150, validation=50, test=50)
         teams = (cost.charged_rollouts + cost.evaluation_rollouts) * cost.calls_per_rollout
         assert cost.task_calls - teams == rounds * a_round
+
+
+def test_rows_that_are_there_anyway_depart_from_nothing() -> None:
+    for rows, phrases in (
+        (49, ["49 rows of validation and of test"]),
+        (1, ["1 row of validation and of test"]),
+    ):
+        assert (
+            dry_run("gepa", "single", model="qwen", **{**ASKED, "eval_rows": rows})["departures"] == phrases
+        )
+    for rows in (50, 1000):
+        whole = dry_run("gepa", "single", model="qwen", **{**ASKED, "eval_rows": rows})
+        assert (whole["departures"], whole["rows"]["test"]) == ([], 50)
+
+
+def test_a_dry_run_tells_what_the_job_would_refuse() -> None:
+    with pytest.raises(BadValueError, match="gepa has no setting 'deep'"):
+        dry_run("gepa", "single", model="qwen", **{**ASKED, "settings": {"deep": 1}})
+
+
+def test_listed_cells_have_seeds_and_costs_and_can_be_chosen() -> None:
+    assert len(listed_cells("lcb")) == len(list(cells()))
+    (one,) = listed_cells("lcb", method="tavo", topology="decentralized", model="qwen")
+    asked = {**ASKED, "seed": 2}
+    whole = dry_run("tavo", "decentralized", model="qwen", **asked)
+    assert (one["cell_id"], one["cost"], one["seeds"]) == (whole["cell_id"], whole["cost"], [0, 1, 2])
+    with pytest.raises(BadValueError, match="no cell of maspo, single"):
+        listed_cells("lcb", method="maspo", topology="single")

@@ -42,6 +42,10 @@ def read(folder: Path, name: str) -> Any:
     return json.loads((folder / name).read_text())
 
 
+def at(endpoint: ScriptedEndpoint) -> dict[str, Any]:
+    return {"model": "m", "task_endpoints": endpoint.url, "reflection_endpoint": endpoint.url}
+
+
 def test_a_job_leaves_the_files_that_the_protocol_names(job: Job, tmp_path: Path) -> None:
     done = job(full_tests=True)
     folder = tmp_path / "job"
@@ -276,7 +280,7 @@ def test_an_endpoint_that_dies_in_the_search_keeps_the_seed(
 ) -> None:
     monkeypatch.setattr(failures, "ATTEMPTS", 1)
     endpoint.script = lambda request: ANSWER if request.index < 1 else Reply(status=503)
-    served: dict[str, Any] = {"model": "m", "task_endpoints": endpoint.url, "concurrency": 1}
+    served: dict[str, Any] = {**at(endpoint), "concurrency": 1}
     with pytest.raises(InfrastructureExhausted, match="have no observation"):
         job(**served)
     endpoint.script = lambda _: ANSWER
@@ -292,7 +296,7 @@ def test_an_endpoint_that_was_never_there_spends_nothing_and_the_same_call_start
 ) -> None:
     monkeypatch.setattr(failures, "ATTEMPTS", 1)
     endpoint.script = lambda _: Reply(status=503)
-    served: dict[str, Any] = {"model": "m", "task_endpoints": endpoint.url}
+    served: dict[str, Any] = at(endpoint)
     with pytest.raises(InfrastructureExhausted) as failure:
         job(**served)
     assert failure.value.exit_code == 3
@@ -309,7 +313,7 @@ def test_a_test_row_without_an_observation_is_no_difference(
     monkeypatch.setattr(failures, "ATTEMPTS", 1)
     bad = rows("test")[1].problem.splitlines()[0]
     endpoint.script = lambda request: Reply(status=503) if bad in request.text else ANSWER
-    done = job(model="m", task_endpoints=endpoint.url)
+    done = job(**at(endpoint))
     assert (done.delta_pp, done.summary["test"]["valid_for_aggregation"]) == (None, False)
     assert "not valid" in repr(done)
 

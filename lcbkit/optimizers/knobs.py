@@ -1,0 +1,49 @@
+"""A method's settings from what a user gave: each name known, each value of its kind."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
+from typing import Any, get_type_hints
+
+from lcbkit.errors import BadValueError
+
+__all__ = ["with_settings"]
+
+_KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+
+
+def with_settings(kind: type, given: Mapping[str, Any], *, owner: str) -> Any:
+    """Settings with some of their defaults changed.
+
+    Args:
+        kind: their class, a dataclass whose fields are numbers, texts, switches or such classes again.
+        given: values by name; for a group of settings a mapping of its own.
+        owner: whose they are, for the messages.
+
+    Raises:
+        BadValueError: no such setting, a value of another kind, or one outside of its range.
+    """
+    known, hints = [field.name for field in fields(kind)], get_type_hints(kind)
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            meant = f" (did you mean {near[0]}?)" if near else ""
+            raise BadValueError(
+                f"{owner} has no setting {name!r}{meant}; it has: {', '.join(known) or 'none at all'}"
+            )
+    return kind(**{name: _value(hints[name], value, f"{owner}.{name}") for name, value in given.items()})
+
+
+def _value(kind: Any, value: Any, name: str) -> Any:
+    if is_dataclass(kind) and isinstance(kind, type):
+        if isinstance(value, kind):
+            return value
+        if not isinstance(value, Mapping):
+            raise BadValueError(f"the setting {name} is {value!r}; it is a group of settings, by name")
+        return with_settings(kind, value, owner=name)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if kind in _KINDS and (type(value) is not kind or (kind is float and not math.isfinite(value))):
+        raise BadValueError(f"the setting {name} is {value!r}; it must be {_KINDS[kind]}")
+    return value

@@ -1,0 +1,172 @@
+"""What must be known before the first rollout, so that a slip costs a second and not a budget."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted_endpoint import Reply, ScriptedEndpoint
+
+from lcbkit.chat import failures
+from lcbkit.errors import BadValueError, ModelError
+from lcbkit.optimizers import running
+from lcbkit.optimizers.interface import Context, InfrastructureExhausted, Step
+from lcbkit.optimizers.job import JobError
+from lcbkit.optimizers.outcome import Optimized
+from lcbkit.optimizers.running import optimize
+from tests.optimizers.hinting import Hinting
+
+Job = Callable[..., Optimized]
+ANSWER = "```python\nprint(1)\n```"
+
+
+@pytest.fixture
+def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Job]:
+    """Run the test's own method in `tmp_path / "job"`, with no server in the environment."""
+    for name in ("OPENAI_BASE_URL", "VLLM_BASE_URL", "LCB_TASK_ENDPOINTS", "LCB_REFLECTION_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+
+    def run(method: Any = None, **changes: Any) -> Optimized:
+        monkeypatch.setattr(running, "make_optimizer", lambda *_: method or Hinting())
+        asked = {"out": tmp_path / "job", "model": "toy", "dataset": "toy", "budget": 12, "eval_rows": 2}
+        return optimize("gepa", "single", **{**asked, "progress": False, **changes})
+
+    return run
+
+
+def test_a_cache_that_cannot_be_written_costs_no_search(job: Job, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    for cache in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/nowhere")):
+        with pytest.raises(BadValueError, match=r"cannot write evaluations to .*--evaluation-cache"):
+            job(evaluation_cache=cache)
+    assert not (tmp_path / "job").exists()
+
+
+@pytest.mark.parametrize(
+    "served",
+    [
+        {"model": "m", "reflection_model": "toy"},
+        {"model": "m", "task_endpoints": "nonsense", "reflection_model": "toy"},
+        {"model": "toy", "reflection_model": "m"},
+        {"model": "toy", "reflection_model": "m", "reflection_endpoint": "nonsense"},
+        {"model": "toy", "reflection_model": "recorded"},
+    ],
+)
+def test_a_model_that_cannot_be_had_leaves_no_folder(
+    job: Job, tmp_path: Path, served: dict[str, Any]
+) -> None:
+    with pytest.raises((ModelError, BadValueError)):
+        job(**served)
+    assert not (tmp_path / "job").exists()
+
+
+def test_a_finished_job_needs_no_model_to_be_looked_at(job: Job, endpoint: ScriptedEndpoint) -> None:
+    endpoint.script = lambda _: ANSWER
+    served = {"model": "m", "reflection_model": "toy"}
+    first = job(**served, task_endpoints=endpoint.url, phase="optimize")
+    assert first.summary["status"] == "optimized"
+    with pytest.raises(ModelError):
+        job(**served)
+    done = job(**served, task_endpoints=endpoint.url)
+    assert job(**served) == done
+
+
+class Asking(Hinting):
+    """Asks so often for what it could do better, whether or not it is told."""
+
+    def __init__(self, times: int, then: int = 0) -> None:
+        super().__init__()
+        self.times, self.then = times, then
+
+    def run(self, ctx: Context) -> Any:
+        for number in range(self.times):
+            try:
+                ctx.reflect(f"What else, {number}?", step=Step("optimization/asking", number))
+            except Exception as error:  # noqa: BLE001 - as a method that goes on without an answer
+                assert "gave no answer" in str(error)  # noqa: PT017
+        return super().run(ctx)
+
+
+def silent(endpoint: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.setattr(failures, "ATTEMPTS", 1)
+    endpoint.script = lambda _: Reply(status=404, error="no such model")
+    return {"reflection_model": "m", "reflection_endpoint": endpoint.url}
+
+
+def test_a_reflection_model_that_never_answers_is_no_search_that_found_nothing(
+    job: Job, endpoint: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = job(Asking(1), **silent(endpoint, monkeypatch))
+    assert done.summary["optimization"]["failure_kind"] == "infrastructure_invalid"
+    assert done.summary["selection"]["fallback_reason"] == "infrastructure_invalid_optimization"
+
+
+def test_a_silent_reflection_model_ends_the_search_before_it_spends_more(
+    job: Job, endpoint: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with pytest.raises(InfrastructureExhausted, match="the last 10 calls of the reflection model") as failure:
+        job(Asking(10), **(served := silent(endpoint, monkeypatch)))
+    assert failure.value.exit_code == 3
+    assert not (tmp_path / "job/optimization.json").exists()
+    endpoint.script = lambda _: "Try again."
+    assert job(Asking(10), **served).summary["status"] == "completed"
+
+
+def test_single_questions_without_an_answer_are_the_methods_own_affair(
+    job: Job, endpoint: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = silent(endpoint, monkeypatch)
+    endpoint.script = lambda request: "Try again." if "else, 0" in request.text else Reply(status=404)
+    done = job(Asking(10), **served)
+    assert done.summary["optimization"]["failure_kind"] is None
+
+
+def test_an_evaluation_of_other_problems_or_other_code_is_not_taken(
+    job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lcbkit.optimizers import specification
+
+    cache = tmp_path / "cache"
+    job(evaluation_cache=cache)
+    before = set(cache.glob("*.json"))
+    job(evaluation_cache=cache, out=tmp_path / "same")
+    assert set(cache.glob("*.json")) == before
+    monkeypatch.setattr(specification, "_code_digest", lambda: "another version")
+    job(evaluation_cache=cache, out=tmp_path / "newer")
+    assert len(set(cache.glob("*.json"))) == 2 * len(before)
+
+
+def test_a_result_of_another_job_is_refused(job: Job, tmp_path: Path) -> None:
+    job()
+    job(out=tmp_path / "other", seed=1)
+    (tmp_path / "job/result.json").write_bytes((tmp_path / "other/result.json").read_bytes())
+    with pytest.raises(JobError, match="does not go with"):
+        job()
+    with pytest.raises(JobError, match="does not go with"):
+        Optimized.load(tmp_path / "job")
+
+
+@pytest.mark.parametrize("name", ["optimization", "selection", "test"])
+def test_a_part_of_another_job_is_not_shown(job: Job, tmp_path: Path, name: str) -> None:
+    job()
+    job(out=tmp_path / "other", seed=1)
+    (tmp_path / "job" / f"{name}.json").write_bytes((tmp_path / "other" / f"{name}.json").read_bytes())
+    with pytest.raises(JobError, match="does not go with"):
+        Optimized.load(tmp_path / "job")
+
+
+@pytest.mark.parametrize(
+    ("topology", "changes", "words"),
+    [
+        ("centralized_r8", {"team_size": 2, "allow_any_cell": True}, "say one of them"),
+        ("single", {"eval_rows": 0}, "eval_rows is 0"),
+    ],
+)
+def test_contradictions_are_told(tmp_path: Path, topology: str, changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadValueError, match=words):
+        optimize(
+            "gepa", topology, out=tmp_path / "job", model="toy", dataset="toy", progress=False, **changes
+        )
+    with pytest.raises(BadValueError, match="no method 'gepo'"):
+        optimize("gepo", "single", out=tmp_path / "job", model="toy", dataset="toy", progress=False)
+    assert not (tmp_path / "job").exists()
