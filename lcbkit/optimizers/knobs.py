@@ -10,6 +10,9 @@ from lcbkit.errors import BadValueError
 
 __all__ = ["with_settings"]
 
+_SIGNED = ("seed", "rng_base")
+"""Whole numbers that count nothing."""
+
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 
 
@@ -46,4 +49,7 @@ def _value(kind: Any, value: Any, name: str) -> Any:
         value = float(value)
     if kind in _KINDS and (type(value) is not kind or (kind is float and not math.isfinite(value))):
         raise BadValueError(f"the setting {name} is {value!r}; it must be {_KINDS[kind]}")
+    counts = kind is int and not name.endswith(_SIGNED)
+    if (counts or name.endswith("temperature")) and value < 0:
+        raise BadValueError(f"the setting {name} is {value}; it must not be negative")
     return value

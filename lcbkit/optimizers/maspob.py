@@ -83,6 +83,9 @@ class MaspobSettings:
         for name, value in least.items():
             if getattr(self, name) < value:
                 raise BadValueError(f"{name} is {getattr(self, name)}; it must be at least {value}")
+        for name in ("ridge", "weight"):
+            if getattr(self, name) <= 0:
+                raise BadValueError(f"{name} is {getattr(self, name)}; it must be above 0")
 
 
 class Maspob:

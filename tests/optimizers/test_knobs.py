@@ -44,3 +44,25 @@ def test_whole_numbers_do_for_numbers_and_mappings_for_groups() -> None:
     assert made.weights.local == 0.5
     with pytest.raises(BadValueError, match=r"maspo.weights has no setting 'far'"):
         make_optimizer("maspo", {"weights": {"far": 1}})
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "value"),
+    [
+        ("maspo", "buffer", -1),
+        ("maspo", "injection", -5),
+        ("tavo", "most_validation_rows", -1),
+        ("hivemind", "problem_chars", -1),
+        ("gepa", "temperature", -0.1),
+        ("maspob", "ridge", 0),
+        ("maspob", "weight", -1.0),
+    ],
+)
+def test_values_that_would_break_a_search_are_refused_before_it(method: str, name: str, value: float) -> None:
+    with pytest.raises(BadValueError, match=name):
+        make_optimizer(method, {name: value})
+
+
+def test_a_seed_may_be_any_whole_number() -> None:
+    assert make_optimizer("gepa", {"seed": -3}).settings.seed == -3
+    assert make_optimizer("tavo", {"rng_base": -3}).settings.rng_base == -3
