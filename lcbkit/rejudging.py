@@ -111,7 +111,8 @@ def rejudge(
     """
     old = run if isinstance(run, Run) else load_run(run)
     known = problems if problems is not None else _problems_of(old)
-    kept = {record.key: record for record in old.records if record.problem_id in known}
+    ids = set(known.ids)
+    kept = {record.key: record for record in old.records if record.problem_id in ids}
     if not kept:
         raise BadValueError(
             f"none of the {len(old.records)} records of {old.label} is of a problem in {known.source}; name "
@@ -126,8 +127,10 @@ def rejudge(
     files = RunFiles.at(Path(out_dir).expanduser() if out_dir else _free_folder(old, config, len(kept)))
     _check_open(files, old, len(kept))
     programs = _Stored(kept, old, known, config["settings"])
-    judging = {"workers": judge_workers, "cache": JudgeCache.opened(judge_cache), "progress": progress}
-    new = run_sync(lambda: _judge_again(programs, files, config, **judging))
+    cache = JudgeCache.opened(judge_cache)
+    new = run_sync(
+        lambda: _judge_again(programs, files, config, workers=judge_workers, cache=cache, progress=progress)
+    )
     return Rejudged(
         run=new,
         before=Run([kept[record.key] for record in new.records], old.config, old.files),

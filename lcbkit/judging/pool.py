@@ -11,7 +11,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, S
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from lcbkit.display.bar import Bar
@@ -330,7 +329,10 @@ def iter_judge(
     with ExitStack() as stack:
         pool = default_pool() if workers is None else stack.enter_context(Pool(workers))
         tell = _progress(progress, total, stack)
-        judge_all = partial(pool.iter_judge, **options)
+
+        def judge_all(each: Iterable[tuple[str, Problem]]) -> Generator[tuple[int, Report], None, None]:
+            return pool.iter_judge(each, **options)
+
         if judge_cache:
             reports = iter_once(pairs, judge_all, time_limit=options.get("time_limit", _TIME_LIMIT))
         else:

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 from lcbkit.judging.pool import Pool
@@ -64,7 +65,7 @@ class BatchJudge:
             finding = await asyncio.shield(firsts[code])
             if finding is not None:
                 self.taken_over += 1
-                return await self._off_loop(lambda: self._take_over(record, finding))
+                return await self._off_loop(partial(self._take_over, record, finding))
             return (await self._judge(record, problem, reuses=False))[0]
         first = firsts[code] = asyncio.get_running_loop().create_future()
         finding = None
@@ -85,7 +86,7 @@ class BatchJudge:
     async def _judge(
         self, record: Record, problem: Problem, *, reuses: bool
     ) -> tuple[Record, Finding | None]:
-        record, finding, fresh = await self._off_loop(lambda: self._find(record, problem, reuses))
+        record, finding, fresh = await self._off_loop(partial(self._find, record, problem, reuses))
         self.judged += fresh
         self.taken_over += not fresh
         return record, finding

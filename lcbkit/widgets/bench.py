@@ -9,8 +9,9 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from lcbkit.errors import SandboxError
-from lcbkit.judging.pool import Pool, Tests
+from lcbkit.judging.pool import Pool
 from lcbkit.judging.report import Report, TestResult, Verdict
+from lcbkit.judging.shelf import Tests
 from lcbkit.problems import Problem, TestCase
 
 __all__ = ["Bench", "Job", "Order"]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from lcbkit.errors import BadValueError, LcbkitError
 from lcbkit.html import badge, table
-from lcbkit.judging.pool import Tests
 from lcbkit.judging.report import Report, Verdict
+from lcbkit.judging.shelf import Tests
 from lcbkit.problems import Problem, ProblemSet
 from lcbkit.prompts import build_prompt
 from lcbkit.selection import DateLike

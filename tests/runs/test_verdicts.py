@@ -25,7 +25,7 @@ def run(endpoint: ScriptedEndpoint, folder: Path, problems: int | ProblemSet = 1
     team = build_team("single", model=get_model("scripted", base_url=endpoint.url), python_exec=False)
     chosen = problem_set(problems) if isinstance(problems, int) else problems
     given = {"progress": False, "judge_workers": 1, "out_dir": folder, "samples": 3, "time_limit": 60.0}
-    return evaluate(team, chosen, **(given | options))
+    return evaluate(team, chosen, **(given | options))  # type: ignore[arg-type]
 
 
 def verdicts(found: Run) -> tuple[int, int]:
