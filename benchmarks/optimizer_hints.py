@@ -182,12 +182,16 @@ def run_cell(cell: dict[str, Any]) -> dict[str, Any]:
 def run_in_memory(cell: dict[str, Any]) -> dict[str, Any]:
     """One search on a team that is a function."""
     sys.path.insert(0, str(ROOT))
+    from lcbkit.optimizers.job import JobStopped
     from lcbkit.optimizers.methods import make_optimizer
     from tests.optimizers.bench import Bench, context
     from tests.optimizers.hint_world import HINT, reflection
 
     def score(bundle: Any, _row: Any, _step: Any, mask: frozenset[str]) -> float:
-        return float(any(HINT in text for role, text in bundle.roles.items() if role not in mask))
+        solved = any(HINT in text for role, text in bundle.roles.items() if role not in mask)
+        if solved and cell["stop_early"]:
+            raise JobStopped("first success")
+        return float(solved)
 
     def ask(prompt: str, *, system: str | None = None, step: Any, role: str = "", **_: Any) -> str:
         if system is not None and role in bench_context.team.roles:
@@ -199,7 +203,17 @@ def run_in_memory(cell: dict[str, Any]) -> dict[str, Any]:
     bench = Bench(score, budget=cell["budget"], topology=cell["topology"], optimizer_seed=cell["seed"])
     bench_context = context(cell["topology"], bench, reflect=ask, task_llm=ask, seed=cell["seed"])
     started = time.perf_counter()
-    outcome = make_optimizer(cell["method"], cell["settings"]).run(bench_context)
+    try:
+        outcome = make_optimizer(cell["method"], cell["settings"]).run(bench_context)
+    except JobStopped as stopped:  # the rollout that was solved is not in the bench's list any more
+        first = len(bench.calls) + 1
+        return {
+            **dict.fromkeys(("held", "delta_pp")),
+            "first": first,
+            "charged": first,
+            "stop_reason": str(stopped),
+            "seconds": round(time.perf_counter() - started, 1),
+        }
     solved = [number for number, call in enumerate(bench.calls, start=1) if call.score >= 1]
     return {
         "first": solved[0] if solved else None,

@@ -141,6 +141,8 @@ def optimize(
     if dry_run:
         _say_cost(options)
         return
+    if not quiet:
+        _say_if_in_vain(_cost(options))
     from lcbkit.optimizers.running import optimize as run
 
     try:
@@ -213,10 +215,24 @@ def _say_cells(options: dict[str, Any]) -> None:
         click.echo(f"lcb: {name.replace('_', ' ')} of all {jobs} jobs: {total:,}", err=True)
 
 
-def _say_cost(options: dict[str, Any]) -> None:
+def _cost(options: dict[str, Any]) -> dict[str, Any]:
     from lcbkit.optimizers.planning import dry_run
 
-    said = dry_run(**{name: value for name, value in options.items() if name not in _NOT_OF_A_CELL})
+    return dry_run(**{name: value for name, value in options.items() if name not in _NOT_OF_A_CELL})
+
+
+def _say_if_in_vain(said: dict[str, Any]) -> None:
+    if said["budget"] < said["least_budget"]:
+        click.echo(
+            f"lcb: a budget of {said['budget']} rollouts is too small for {said['cell']['method']} to try a "
+            f"new prompt on these problems; {said['least_budget']} are the least",
+            err=True,
+        )
+
+
+def _say_cost(options: dict[str, Any]) -> None:
+    said = _cost(options)
+    _say_if_in_vain(said)
     for name, count in said["cost"].items():
         click.echo(f"lcb: {name.replace('_', ' ')}: {count:,}", err=True)
     for phrase in said["departures"]:

@@ -10,7 +10,7 @@ from lcbkit.optimizers.specification import GRID, Cell, JobSpec
 from lcbkit.optimizers.wiring import team_spec
 from lcbkit.topologies.roles import plan_team
 
-__all__ = ["Cost", "cells", "estimate"]
+__all__ = ["Cost", "cells", "estimate", "least_budget"]
 
 _TOKENS_PER_CALL = 2_500
 _TOKENS_PER_REFLECTION = 12_000
@@ -88,6 +88,38 @@ def estimate(spec: JobSpec, *, train: int, validation: int, test: int) -> Cost:
         reflection_calls=written,
         tokens=task_calls * _TOKENS_PER_CALL + written * _TOKENS_PER_REFLECTION,
     )
+
+
+def least_budget(spec: JobSpec, *, train: int, validation: int) -> int:
+    """Rollouts with which the method can try one new prompt; with fewer it keeps the seed, or refuses.
+
+    Args:
+        spec: the job.
+        train: rows of that split.
+        validation: rows of that split.
+    """
+    shape, asked = spec.shape, spec.settings
+    players = team_spec(
+        plan_team(shape.topology, None if shape.topology == "single" else shape.team_size)
+    ).players
+    match spec.method:
+        case "gepa" | "mamut_gepa":
+            return validation + 2 * asked.get("minibatch", 3)
+        case "mipro":  # one success for each of the two sets of demonstrations, the seed, one trial
+            return 2 + 2 * validation
+        case "mapro":
+            return 2 * min(train, asked.get("evaluation_batch") or train)
+        case "maspo":
+            return 2 * min(train, asked.get("minibatch", 10))
+        case "hivemind":
+            return min(asked.get("max_coalitions", 40), 2 ** len(players)) + 2
+        case "maspob":
+            return 2 * min(train, asked.get("minibatch", 5))
+        case "tavo":
+            rows = min(validation, asked.get("least_validation_rows", 3))
+            return 2 * rows + min(train, asked.get("train_rows", 6))
+        case _:
+            return 1
 
 
 def _search(

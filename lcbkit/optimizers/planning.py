@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lcbkit.errors import BadValueError
 from lcbkit.known_ids import splits as known_splits
 from lcbkit.optimizers.endpoints import REFLECTION_MODEL, Models
-from lcbkit.optimizers.grid import cells, estimate
+from lcbkit.optimizers.grid import cells, estimate, least_budget
 from lcbkit.optimizers.methods import METHODS, make_optimizer
 from lcbkit.optimizers.rollouts import TeamShape
 from lcbkit.optimizers.seeds import OFFSETS
@@ -102,12 +102,14 @@ def dry_run(method: str, topology: str, **asked: Any) -> dict[str, Any]:
     spec = job_spec(method, topology, **asked)
     make_optimizer(method, spec.settings)
     rows = {name: len(ids) for name, ids in splits_of(spec).items()}
+    least = least_budget(spec, train=rows["train"], validation=rows["validation"])
     return {
         "cell": asdict(spec.cell),
         "cell_id": spec.cell.id,
         "grid_cell": spec.cell.in_grid,
         "optimizer_seed": spec.seed,
         "budget": spec.budget,
+        "least_budget": least,
         "rows": rows,
         "protocol_conformant": not spec.departures(),
         "departures": spec.departures(),

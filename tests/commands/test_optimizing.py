@@ -107,3 +107,19 @@ def test_an_interrupt_says_what_goes_on(lcb: Lcb, monkeypatch: pytest.MonkeyPatc
     done = lcb(*IDENTITY, 0, *TOY, "--out", "job")
     assert (done.code, done.out) == (130, "")
     assert "a search needs a new --out" in done.err
+
+
+def test_a_budget_that_is_too_small_to_try_anything_is_told_before_the_job(lcb: Lcb, tmp_path: Path) -> None:
+    asked = ("optimize", "--method", "gepa", "--topology", "single", "--seed", 0, *TOY, "--eval-rows", 3)
+    assert "9 are the least" in lcb(*asked, "--budget", 8, "--dry-run").err
+    done = lcb(*asked, "--budget", 2, "--out", tmp_path / "job")
+    assert "a budget of 2 rollouts is too small for gepa" in done.err
+    assert "too small" not in lcb(*asked, "--budget", 9, "--dry-run").err
+
+
+def test_listed_cells_can_be_chosen_and_are_costed(lcb: Lcb) -> None:
+    done = lcb("optimize", "--list-cells", "--method", "tavo", "--topology", "sequential", "--model", "llama")
+    (cell,) = map(json.loads, done.out.splitlines())
+    assert cell["seeds"] == [0, 1, 2]
+    assert f"of all 3 jobs: {3 * cell['cost']['task_calls']:,}" in done.err
+    assert lcb("optimize", "--list-cells", "--method", "tavo", "--topology", "single").code == 2

@@ -5,9 +5,11 @@ import pytest
 
 from lcbkit.errors import BadValueError
 from lcbkit.optimizers.grid import cells, estimate
-from lcbkit.optimizers.methods import METHODS
+from lcbkit.optimizers.methods import METHODS, make_optimizer
 from lcbkit.optimizers.planning import dry_run, job_spec, listed_cells
 from lcbkit.optimizers.specification import GRID
+from lcbkit.optimizers.toy_shapes import in_shape
+from tests.optimizers.bench import Bench, context
 
 ASKED: dict[str, Any] = {
     "reflection_model": None,
@@ -117,3 +119,52 @@ def test_listed_cells_have_seeds_and_costs_and_can_be_chosen() -> None:
     assert (one["cell_id"], one["cost"], one["seeds"]) == (whole["cell_id"], whole["cost"], [0, 1, 2])
     with pytest.raises(BadValueError, match="no cell of maspo, single"):
         listed_cells("lcb", method="maspo", topology="single")
+
+
+@pytest.mark.parametrize(
+    ("method", "topology", "least"),
+    [
+        ("gepa", "single", 56),
+        ("mamut_gepa", "sequential", 56),
+        ("mipro", "single", 102),
+        ("mapro", "sequential", 300),
+        ("maspo", "sequential", 20),
+        ("hivemind", "centralized", 10),
+        ("hivemind", "sequential", 18),
+        ("maspob", "sequential", 10),
+        ("tavo", "decentralized", 12),
+        ("identity", "single", 1),
+    ],
+)
+def test_the_least_budget_is_that_of_the_page(method: str, topology: str, least: int) -> None:
+    assert dry_run(method, topology, model="qwen", seed=0, **ASKED)["least_budget"] == least
+
+
+def test_the_least_budget_follows_the_settings() -> None:
+    asked = {**ASKED, "settings": {"evaluation_batch": 20}}
+    assert dry_run("mapro", "sequential", model="qwen", seed=0, **asked)["least_budget"] == 40
+    asked = {**ASKED, "settings": {"minibatch": 1}, "eval_rows": 3}
+    assert dry_run("gepa", "single", model="qwen", seed=0, **asked)["least_budget"] == 5
+
+
+@pytest.mark.parametrize(
+    ("method", "topology"),
+    [("gepa", "single"), ("maspo", "sequential"), ("hivemind", "centralized"), ("tavo", "sequential")],
+)
+def test_with_the_least_budget_a_new_prompt_is_tried_and_with_one_less_none(
+    method: str, topology: str
+) -> None:
+    least = dry_run(method, topology, model="qwen", seed=0, **ASKED)["least_budget"]
+    tried = {}
+    for budget in (least - 1, least):
+        bench = Bench(lambda *_: 0.0, budget=budget, topology=topology)
+        ctx = context(topology, bench, reflect=_remedy, task_llm=_remedy)
+        make_optimizer(method).run(ctx)
+        tried[budget] = any(call.bundle != ctx.seed_bundle for call in bench.calls)
+    assert tried[least]
+    if method != "maspo":  # it trims its batches
+        assert not tried[least - 1]
+
+
+def _remedy(question: str, **_: Any) -> str:
+    return in_shape(question, ["Mind negative numbers."], lambda _: True)
