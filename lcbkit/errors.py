@@ -6,6 +6,7 @@ from difflib import get_close_matches
 __all__ = [
     "BadValueError",
     "DatasetError",
+    "EngineError",
     "LcbkitError",
     "ModelError",
     "NothingToDoError",
@@ -61,6 +62,10 @@ class ModelError(LcbkitError):
 
 class RecordingError(LcbkitError):
     """A request that the recording does not hold, or a recording that cannot be read."""
+
+
+class EngineError(LcbkitError):
+    """A cluster that cannot be used: no package, no scheduler, workers that cannot do the work."""
 
 
 class RunFolderError(LcbkitError):

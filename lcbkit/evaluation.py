@@ -2,21 +2,20 @@
 
 import asyncio
 import os
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Literal
 
-from lcbkit.errors import BadValueError, LcbkitError, NothingToDoError
-from lcbkit.judging.pool import Pool, memory_bytes
+from lcbkit.errors import BadValueError, NothingToDoError
+from lcbkit.judging.pool import memory_bytes
 from lcbkit.problems import Problem
-from lcbkit.records import Record, Status
+from lcbkit.records import Status
 from lcbkit.results import Run
-from lcbkit.runs.batch import REDO, Batch, Key
+from lcbkit.runs.batch import REDO, Batch
 from lcbkit.runs.config import confinement, describe_run, now, run_files
 from lcbkit.runs.folder import RunFolder
-from lcbkit.runs.instances import failed_record, new_record, solved_record
+from lcbkit.runs.hands import Hands, Task, hands_here
 from lcbkit.runs.judge_cache import JudgeCache
 from lcbkit.runs.progress import Progress, RunFinished, listening
 from lcbkit.topologies.team import Team
@@ -45,6 +44,7 @@ def evaluate(
     progress: Progress = True,
     max_infra_rate: float = 0.1,
     judge_cache: bool | str | Path = True,
+    engine: Any = None,
 ) -> Run:
     """Run a team on problems, judge its programs, and keep a record of each; the same call again resumes.
 
@@ -73,6 +73,9 @@ def evaluate(
             nothing but program and tests: no verdict of a clock, of memory or of a defective test, none of a
             test that took half of its time, none of a program that names chance or time; on disk, none of
             another judge, interpreter, set of packages, confinement or machine.
+        engine: `dask`, a `distributed.Client` or a scheduler's address: let the workers of that cluster roll
+            out and judge, with the same records. They build the team from names, so its model must be made by
+            name (`get_model`), and take keys from their own environment. The folder is written here.
 
     Returns:
         The run of these problems and samples; a part of them if a callback said "stop", or if nothing but
@@ -83,6 +86,8 @@ def evaluate(
         NothingToDoError: no problems.
         BadValueError: an argument outside of its range.
         RunFolderError: a folder of another configuration, in use, or not writable.
+        EngineError: a cluster that cannot be used.
+        ModelError: a model that a cluster's workers could not make themselves.
         KeyboardInterrupt: on Ctrl-C; finished instances and the summary are saved.
     """
     return run_sync(
@@ -105,6 +110,7 @@ def evaluate(
             progress=progress,
             max_infra_rate=max_infra_rate,
             judge_cache=judge_cache,
+            engine=engine,
         )
     )
 
@@ -129,8 +135,11 @@ async def aevaluate(
     progress: Progress = True,
     max_infra_rate: float = 0.1,
     judge_cache: bool | str | Path = True,
+    engine: Any = None,
 ) -> Run:
     """`evaluate` for code that runs in an event loop; a cancel saves what is finished."""
+    if engine is not None:
+        _check_engine(team, judge_workers, judge_cache)
     _check(
         problems,
         tests=tests,
@@ -147,44 +156,55 @@ async def aevaluate(
     }
     config = describe_run(team.describe(), problems, seed=seed, judging=limits)
     config |= {"samples": samples, "max_infra_rate": max_infra_rate}
-    if os.environ.get("LCB_SANDBOX"):  # a confinement that was asked for may not be there
-        await _note_confinement(config)
+    if engine is None and os.environ.get("LCB_SANDBOX"):  # a confinement that was asked for may not be there
+        config["sandbox"] = await asyncio.to_thread(confinement)
     wanted = {(problem.id, sample): problem for sample in range(samples) for problem in problems}
     files = run_files(config["settings"], out_dir, out)
     with (
         RunFolder.open(files, config, resume=resume, overwrite=overwrite) as folder,
         listening(progress) as tell,
     ):
-        batch = Batch(
-            programs=_Rollouts(team, config["settings"], wanted, folder, asyncio.Semaphore(concurrency)),
-            judging=limits,
-            wanted=wanted,
-            folder=folder,
-            tell=tell,
-            # A few more rollouts than model calls: some are always busy with a tool or a hand-off.
-            slots=concurrency + max(2, concurrency // 2),
-            pool=Pool(workers=judge_workers),
-            redo=REDO | {Status.AGENT_ERROR} if retry_errors else REDO,
-            judge_cache=JudgeCache.opened(judge_cache),
+        task = Task(
+            team=team, wanted=wanted, settings=config["settings"], folder=folder, concurrency=concurrency
         )
-        # It takes a worker's start to tell what confines programs; the model need not wait for that.
-        noting = asyncio.create_task(_note_confinement(config))
-        try:
-            async with waking():
-                await batch.run()
-                await noting
-        finally:
-            config |= {"ended": now(), "verdicts": batch.verdicts}
-            if batch.gave_up:
-                config["gave_up"] = batch.gave_up
-            folder.close_run(config)
+        async with _hands(task, engine, judge_workers) as hands:
+            batch = Batch(
+                programs=hands.programs,
+                judging=limits,
+                wanted=wanted,
+                folder=folder,
+                tell=tell,
+                # A few more rollouts than model calls: some are always busy with a tool or a hand-off.
+                slots=concurrency + max(2, concurrency // 2),
+                pool=hands.pool,
+                redo=REDO | {Status.AGENT_ERROR} if retry_errors else REDO,
+                judge_cache=JudgeCache.opened(judge_cache),
+                elsewhere=hands.elsewhere,
+            )
+            config |= hands.facts
+            # It takes a worker's start to tell what confines programs; the model need not wait for that.
+            noting = asyncio.ensure_future(hands.confinement())
+            try:
+                async with waking():
+                    await batch.run()
+                    config["sandbox"] = await noting
+            finally:
+                noting.cancel()
+                config |= {"ended": now(), "verdicts": batch.verdicts}
+                if batch.gave_up:
+                    config["gave_up"] = batch.gave_up
+                folder.close_run(config)
         run = Run(batch.finished(), config, files)
         tell(RunFinished(summary=run.summary(), stopped=batch.stopped))
         return run
 
 
-async def _note_confinement(config: dict[str, Any]) -> None:
-    config["sandbox"] = await asyncio.to_thread(confinement)
+def _hands(task: Task, engine: Any, judge_workers: int | None) -> AbstractAsyncContextManager[Hands]:
+    if engine is None:
+        return hands_here(task, judge_workers)
+    from lcbkit.runs.remote import hands_on_cluster
+
+    return hands_on_cluster(task, engine)
 
 
 def _check(problems: Sequence[Problem], *, tests: str, time_limit: float, **counts: int | None) -> None:
@@ -199,30 +219,18 @@ def _check(problems: Sequence[Problem], *, tests: str, time_limit: float, **coun
             raise BadValueError(f"{name} is {count}; it must be at least 1")
 
 
-@dataclass(frozen=True)
-class _Rollouts:
-    """Programs as the team writes them."""
+def _check_engine(team: Team, judge_workers: int | None, judge_cache: bool | str | Path) -> None:
+    """Refuse what cannot go to a cluster, before a folder is made or a worker is asked."""
+    from lcbkit.runs.remote import TeamSpecification
 
-    team: Team
-    settings: Mapping[str, Any]
-    wanted: Mapping[Key, Problem]
-    folder: RunFolder
-    gate: asyncio.Semaphore
-
-    async def __call__(self, key: Key) -> Record:
-        """The instance's record without a verdict."""
-        problem, sample = self.wanted[key], key[1]
-        record = new_record(problem, sample, self.settings)
-        started = time.perf_counter()
-        try:
-            answer = await self.team.asolve(
-                problem, seed=self.settings["seed"], sample=sample, gate=self.gate
-            )
-        except LcbkitError:
-            raise  # wrong use or a missing thing: the next instance would meet it as well
-        except Exception as error:  # noqa: BLE001 - it goes into this instance's record
-            return failed_record(record, error, time.perf_counter() - started)
-        record = solved_record(record, answer, time.perf_counter() - started)
-        texts = {"id": problem.id, "sample": sample, **answer.to_dict()}
-        await asyncio.to_thread(self.folder.write_trajectory, key, texts)
-        return record
+    if judge_workers is not None:
+        raise BadValueError(
+            f"judge_workers is {judge_workers}, but on a cluster each worker judges as many programs at a "
+            "time as it has threads; leave out either it or engine"
+        )
+    if not isinstance(judge_cache, bool):
+        raise BadValueError(
+            f"judge_cache is {str(judge_cache)!r}, a folder with verdicts of this machine's judge; with an "
+            "engine say True or False"
+        )
+    TeamSpecification.of(team)

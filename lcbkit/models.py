@@ -17,6 +17,7 @@ from pydantic import ConfigDict, Field
 from lcbkit.chat.facts import model_name, sampling, seeded
 from lcbkit.chat.failures import call_with_retries, is_infrastructure_error
 from lcbkit.chat.live import DEFAULTS, endpoint_model, provider_model
+from lcbkit.chat.recipes import Recipe, note_recipe
 from lcbkit.chat.recording import Header, Recording
 from lcbkit.chat.request_key import canonical_request, request_key
 from lcbkit.errors import ModelError, RecordingError
@@ -85,8 +86,12 @@ def get_model(
     if name == "recorded" or name.startswith("recorded:"):
         if base_url or record:
             raise ModelError(f"{name} asks no server: name the live model beside base_url or record")
-        return _replaying(name, params)
-    return _recorded_into(_live(name, base_url, params), record)
+        model: BaseChatModel = _replaying(name, params)
+    else:
+        model = _live(name, base_url, params)
+    address = getattr(model, "openai_api_base", None) or base_url
+    note_recipe(model, Recipe(name=_from_anywhere(name), base_url=address, params=params))
+    return _recorded_into(model, record)
 
 
 def holds_python_exec(model: BaseChatModel) -> bool | None:
@@ -256,6 +261,13 @@ def _replaying(name: str, params: Mapping[str, Any]) -> RecordedModel:
                 "leave it out, or ask a live model with --model NAME --base-url URL"
             )
     return model
+
+
+def _from_anywhere(name: str) -> str:
+    """The name as it is understood in another folder."""
+    kind, _, source = name.partition(":")
+    path = Path(source).expanduser()
+    return f"{kind}:{path.resolve()}" if kind == "recorded" and source and path.exists() else name
 
 
 def _find(source: str) -> Recording:

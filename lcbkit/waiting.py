@@ -4,10 +4,11 @@ import asyncio
 import contextvars
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
+from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Generic, TypeVar
 
-__all__ = ["run_sync", "waking"]
+__all__ = ["LoopThread", "run_sync", "waking"]
 
 T = TypeVar("T")
 
@@ -118,3 +119,31 @@ class _ThreadedJob(Generic[T]):
         if self._cancelled.is_set():
             task.cancel()
         return await task
+
+
+class LoopThread:
+    """An event loop in a thread of its own, for coroutines whose outcome other threads wait for.
+
+    Args:
+        name: the thread's.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._main()), name=name, daemon=True)
+        self._thread.start()
+        self._ready.wait()
+
+    def submit(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
+        """Start a coroutine; the future gives its outcome, and a cancel reaches it."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+    def close(self) -> None:
+        """Cancel what still runs, and return when the loop has ended."""
+        self._loop.call_soon_threadsafe(self._over.set)
+        self._thread.join()
+
+    async def _main(self) -> None:
+        self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
+        self._ready.set()
+        await self._over.wait()

@@ -11,7 +11,7 @@ from tests.conftest import ROOT
 PACKAGE = ROOT / "lcbkit"
 FLOORS = [
     {"errors", "html", "search_events", "waiting"},
-    {"display", "known_ids", "records", "storage"},
+    {"cluster", "display", "known_ids", "records", "storage"},
     {"chat", "rows"},
     {"extract", "models", "selection"},
     {"problems"},
@@ -32,14 +32,16 @@ WORKERS_OF_A_FOLDER = {
     "widgets": {"problem_browser", "problem_view", "run_browser", "run_rows", "progress"},
     "plots": {"bars", "every", "export", "heatmap", "learning", "marks", "months", "pairs", "panel"}
     | {"teams", "tokens"},
-    "judging": {"crew", "launch", "pool", "reuse", "sandbox", "sharing", "verdicts"},
-    "runs": {"batch", "config", "judge_cache", "verdicts"},
+    "judging": {"crew", "launch", "pool", "remote", "reuse", "sandbox", "sharing", "verdicts"},
+    "runs": {"batch", "config", "hands", "judge_cache", "remote", "rollouts", "verdicts"},
+    "cluster": {"connection", "work"},
     "rows": {"files", "hub", "stored", "tables"},
-    "chat": {"live"},
+    "chat": {"live", "recipes"},
     "display": {"answer"},
     "scoring": {"comparison", "costs", "overview", "scores", "tables"},
     "sweeps": {"running"},
     "topologies": {"agents", "calls", "desk_work", "events", "messages", "rollout", "team", "turns", "vote"}
+    | {"specification"}
     | {"single", "independent", "sequential", "centralized", "decentralized"},
     "optimizers": {path.stem for path in (PACKAGE / "optimizers").glob("*.py")}
     - {"bandit", "belief", "bundle", "lessons", "overlay", "pairwise", "rescoring", "seeds", "shapley"}

@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from lcbkit.waiting import run_sync, waking
+from lcbkit.waiting import LoopThread, run_sync, waking
 
 WHO = contextvars.ContextVar("WHO", default="nobody")
 
@@ -108,3 +108,28 @@ async def test_waking_wakes_a_loop_that_has_nothing_else_to_do() -> None:
     async with waking(0.02):
         awake = await quiet(asyncio.sleep(0.5))
     assert awake > asleep + 5
+
+
+def test_a_loop_in_a_thread_gives_outcomes_and_its_close_cancels_the_rest() -> None:
+    ended: list[str] = []
+
+    async def wait_long() -> None:
+        try:
+            await asyncio.sleep(1_000)
+        finally:
+            ended.append(threading.current_thread().name)
+
+    async def fail() -> None:
+        raise ValueError("no")
+
+    loop = LoopThread("a-loop")
+    waiting, unwanted = loop.submit(wait_long()), loop.submit(wait_long())
+    assert loop.submit(asyncio.sleep(0, "yes")).result() == "yes"
+    with pytest.raises(ValueError, match="no"):
+        loop.submit(fail()).result()
+    unwanted.cancel()
+    loop.submit(asyncio.sleep(0)).result()
+    loop.close()
+    assert ended == ["a-loop"] * 2
+    assert waiting.cancelled()
+    assert "a-loop" not in [thread.name for thread in threading.enumerate()]

@@ -12,9 +12,11 @@ from lcbkit.topologies.reports import MESSAGE_FORMATS
 
 __all__ = [
     "SIZES",
+    "cluster",
     "seconds",
     "with_batch",
     "with_by",
+    "with_engine",
     "with_evaluation",
     "with_filters",
     "with_judge_cache",
@@ -203,6 +205,33 @@ with_evaluation = _options(
     ),
     click.option("--quiet", is_flag=True, help="No progress on standard error."),
 )
+with_engine = _options(
+    click.option(
+        "--engine",
+        type=click.Choice(["dask"]),
+        help="Let the workers of a Dask cluster roll out and judge.  [default: this process]",
+    ),
+    click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Of that cluster, as tcp://HOST:8786.  [default: $DASK_SCHEDULER_ADDRESS, else one made here]",
+    ),
+)
+
+
+def cluster(options: dict[str, Any]) -> str | None:
+    """What `evaluate` takes as `engine` for these options; takes them out.
+
+    Raises:
+        click.UsageError: a scheduler without the engine that has one.
+    """
+    engine: str | None = options.pop("engine")
+    scheduler: str | None = options.pop("scheduler")
+    if scheduler is not None and engine is None:
+        raise click.UsageError("--scheduler names that of a Dask cluster: add --engine dask.")
+    return scheduler or engine
+
+
 with_prices = click.option(
     "--prices",
     type=click.Path(path_type=Path),

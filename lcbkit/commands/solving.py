@@ -8,7 +8,9 @@ import click
 import lcbkit
 from lcbkit.commands.inputs import FILTERS, known_prices, team, wanted_problems, without
 from lcbkit.commands.options import (
+    cluster,
     with_batch,
+    with_engine,
     with_evaluation,
     with_filters,
     with_model,
@@ -54,6 +56,7 @@ def demo(topology: str, seed: int, **options: Any) -> None:
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="FILE", help="The predictions' file; the rest beside."
 )
+@with_engine
 @with_record
 @with_prices
 @with_batch
@@ -61,6 +64,7 @@ def demo(topology: str, seed: int, **options: Any) -> None:
 def run(context: click.Context, /, topology: str, **options: Any) -> None:
     """Run a team on problems: records, traces and a summary in one folder; the same command resumes it."""
     options.pop("batch")
+    engine = cluster(options)
     workers = team(topology, options)
     prices = known_prices(options.pop("prices"), workers)
     problems = wanted_problems(without(options, "source", *FILTERS))
@@ -69,6 +73,7 @@ def run(context: click.Context, /, topology: str, **options: Any) -> None:
         problems,
         stop_on_failure=options.pop("stop_on_first_failure"),
         progress=not options.pop("quiet"),
+        engine=engine,
         **options,
     )
     click.echo(str(result))

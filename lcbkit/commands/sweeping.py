@@ -9,6 +9,8 @@ import click
 from lcbkit.commands.inputs import FILTERS, chat_model, wanted_problems, without
 from lcbkit.commands.options import (
     SIZES,
+    cluster,
+    with_engine,
     with_evaluation,
     with_filters,
     with_model,
@@ -77,6 +79,7 @@ def _words(allowed: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
     metavar="DIR",
     help="The folder of all runs and the table.  [default: runs/…]",
 )
+@with_engine
 @with_record
 @with_prices
 @click.pass_context
@@ -86,7 +89,7 @@ def sweep(
     """Run every topology with every team size and message format: one table; the same command resumes it."""
     from lcbkit.sweeps.running import sweep as run_all
 
-    model, prices = chat_model(options), options.pop("prices")
+    engine, model, prices = cluster(options), chat_model(options), options.pop("prices")
     problems = wanted_problems(without(options, "source", *FILTERS))
     done = run_all(
         problems,
@@ -98,6 +101,7 @@ def sweep(
         stop_on_failure=options.pop("stop_on_first_failure"),
         progress=not options.pop("quiet"),
         prices=prices,
+        engine=engine,
         **options,
     )
     click.echo(str(done.table(prices=prices)))

@@ -11,10 +11,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, S
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lcbkit.display.bar import Bar
-from lcbkit.errors import SandboxError
+from lcbkit.errors import BadValueError, SandboxError
 from lcbkit.judging.crew import Crew, run_tests
 from lcbkit.judging.interruption import Token
 from lcbkit.judging.outcomes import Job, Limits, memory_bytes
@@ -24,6 +24,9 @@ from lcbkit.judging.sharing import Batch, Supply, Work
 from lcbkit.judging.shelf import Shelf, Tests
 from lcbkit.judging.verdicts import execution, judge_outcome
 from lcbkit.problems import Problem, TestCase
+
+if TYPE_CHECKING:
+    from lcbkit.judging.remote import ClusterPool
 
 __all__ = [
     "JudgeEvent",
@@ -297,6 +300,7 @@ def judge_many(
     workers: int | None = None,
     progress: bool | Callable[[JudgeEvent], object] = True,
     judge_cache: bool = True,
+    engine: Any = None,
     **options: Any,
 ) -> list[Report]:
     """Judge many programs in parallel.
@@ -307,12 +311,15 @@ def judge_many(
         progress: a bar on standard error, or a callback on `JudgeEvent` that may return `"stop"`.
         judge_cache: judge programs of a problem that are equal to the letter once and give each that report,
             unless its verdicts hang on time, memory or chance; False judges every one.
+        engine: `dask`, a `distributed.Client` or a scheduler's address: judge on that cluster, on each worker
+            as many programs at a time as it has threads.
         **options: as in `judge`.
 
     Returns:
         Reports in input order; after a `"stop"` those that are finished.
     """
-    reports = dict(iter_judge(pairs, workers=workers, progress=progress, judge_cache=judge_cache, **options))
+    options |= {"workers": workers, "progress": progress, "judge_cache": judge_cache, "engine": engine}
+    reports = dict(iter_judge(pairs, **options))
     return [reports[index] for index in sorted(reports)]
 
 
@@ -322,12 +329,13 @@ def iter_judge(
     workers: int | None = None,
     progress: bool | Callable[[JudgeEvent], object] = False,
     judge_cache: bool = True,
+    engine: Any = None,
     **options: Any,
 ) -> Iterator[tuple[int, Report]]:
     """Judge many programs in parallel, yield `(index, report)` as they finish; arguments: `judge_many`."""
     total = len(pairs) if isinstance(pairs, Sized) else None
     with ExitStack() as stack:
-        pool = default_pool() if workers is None else stack.enter_context(Pool(workers))
+        pool = _pool(workers, engine, stack)
         tell = _progress(progress, total, stack)
 
         def judge_all(each: Iterable[tuple[str, Problem]]) -> Generator[tuple[int, Report], None, None]:
@@ -342,6 +350,16 @@ def iter_judge(
             yield index, report
             if tell(JudgeEvent(index=index, report=report, done=done, total=total)) == "stop":
                 return
+
+
+def _pool(workers: int | None, engine: Any, stack: ExitStack) -> "Pool | ClusterPool":
+    if engine is None:
+        return default_pool() if workers is None else stack.enter_context(Pool(workers))
+    if workers is not None:
+        raise BadValueError(f"workers is {workers}, but a cluster has its own; leave out either it or engine")
+    from lcbkit.judging.remote import ClusterPool
+
+    return stack.enter_context(ClusterPool(engine))
 
 
 def _progress(

@@ -14,7 +14,7 @@ from lcbkit.records import Record, Status
 from lcbkit.runs.folder import RunFolder
 from lcbkit.runs.judge_cache import JudgeCache
 from lcbkit.runs.progress import InstanceFinished, Listener, RunStarted
-from lcbkit.runs.verdicts import BatchJudge
+from lcbkit.runs.verdicts import BatchJudge, Elsewhere
 
 __all__ = ["GIVE_UP_AFTER", "REDO", "Batch", "Key", "Programs"]
 
@@ -44,6 +44,7 @@ class Batch:
         redo: statuses that do not count as finished.
         gives_up: whether infrastructure errors alone end the batch early.
         judge_cache: as `BatchJudge` takes it.
+        elsewhere: judges of a cluster; the pool then starts no worker, and only says how many they are.
         stopped: whether the batch ended before all was finished.
         gave_up: why it ended by itself, if it did.
         verdicts: programs that were `judged`, and those that had the verdict `taken_over` of an equal one.
@@ -59,6 +60,7 @@ class Batch:
     redo: frozenset[Status] = REDO
     gives_up: bool = True
     judge_cache: bool | JudgeCache = True
+    elsewhere: Elsewhere | None = None
     stopped: bool = False
     gave_up: str | None = None
     verdicts: dict[str, int] = field(default_factory=lambda: {"judged": 0, "taken_over": 0})
@@ -96,7 +98,9 @@ class Batch:
             return
         # The pool closes first, so that no thread still waits for a verdict when the threads are awaited.
         with ThreadPoolExecutor(self.pool.workers, "lcbkit-judge") as threads, self.pool as pool:
-            judge = BatchJudge(pool, threads, self.judging, self.folder, cache=self.judge_cache)
+            judge = BatchJudge(
+                pool, threads, self.judging, self.folder, cache=self.judge_cache, elsewhere=self.elsewhere
+            )
             try:
                 async with asyncio.TaskGroup() as group:
                     await self._start_all(todo, group, judge)

@@ -5,9 +5,10 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from lcbkit.judging.pool import Pool
+from lcbkit.judging.report import Report
 from lcbkit.judging.reuse import is_steady, may_repeat
 from lcbkit.judging.shelf import Shelf
 from lcbkit.problems import Problem
@@ -16,9 +17,26 @@ from lcbkit.runs.folder import RunFolder
 from lcbkit.runs.instances import judged_record, kept_report, unjudged_record
 from lcbkit.runs.judge_cache import Finding, JudgeCache
 
-__all__ = ["BatchJudge"]
+__all__ = ["BatchJudge", "Elsewhere"]
 
 T = TypeVar("T")
+
+
+class Elsewhere(Protocol):
+    """Judges that are not in this process."""
+
+    async def judge(
+        self,
+        code: str,
+        problem: Problem,
+        options: dict[str, Any],
+        *,
+        trim: Callable[[Report], Report] | None = None,
+    ) -> tuple[Report, float]:
+        """The report, cut by a module's function where it was made, and the seconds that it took."""
+
+    def forget(self, problem: Problem) -> None:
+        """No more programs of a problem come."""
 
 
 class BatchJudge:
@@ -33,6 +51,7 @@ class BatchJudge:
         limits: how programs are judged, as `Pool.judge` takes it.
         folder: where reports go.
         cache: True for findings of this batch, a cache for those on disk as well, False for none.
+        elsewhere: judges of a cluster, in place of the pool.
 
     Attributes:
         judged: programs that were judged.
@@ -47,10 +66,12 @@ class BatchJudge:
         folder: RunFolder,
         *,
         cache: bool | JudgeCache = True,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         self._pool, self._threads, self._limits, self._folder = pool, threads, limits, folder
         self._reuses = cache is not False
         self._cache = cache if isinstance(cache, JudgeCache) else None
+        self._elsewhere = elsewhere
         self._shelf = Shelf()
         self._firsts: dict[str, dict[str, asyncio.Future[Finding | None]]] = {}  # by problem and program
         self.judged = self.taken_over = 0
@@ -79,6 +100,8 @@ class BatchJudge:
         """Drop what is held of a problem: no more programs of it come."""
         self._firsts.pop(problem.id, None)
         self._shelf.forget(problem)
+        if self._elsewhere is not None:
+            self._elsewhere.forget(problem)
 
     async def _off_loop(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
@@ -86,7 +109,10 @@ class BatchJudge:
     async def _judge(
         self, record: Record, problem: Problem, *, reuses: bool
     ) -> tuple[Record, Finding | None]:
-        record, finding, fresh = await self._off_loop(partial(self._find, record, problem, reuses))
+        if self._elsewhere is not None:
+            record, finding, fresh = await self._ask(self._elsewhere, record, problem, reuses)
+        else:
+            record, finding, fresh = await self._off_loop(partial(self._find, record, problem, reuses))
         self.judged += fresh
         self.taken_over += not fresh
         return record, finding
@@ -111,6 +137,20 @@ class BatchJudge:
         if self._cache is not None and key is not None:
             self._cache.put(key, finding)
         return judged, finding, True
+
+    async def _ask(
+        self, elsewhere: Elsewhere, record: Record, problem: Problem, reuses: bool
+    ) -> tuple[Record, Finding | None, bool]:
+        """What `_find` gives, from judges elsewhere: the report comes cut, as it is kept."""
+        started = time.perf_counter()
+        try:
+            found = await elsewhere.judge(record.code or "", problem, dict(self._limits), trim=kept_report)
+        except Exception as error:  # noqa: BLE001 - as in `_find`
+            return unjudged_record(record, error, time.perf_counter() - started), None, True
+        finding = Finding(report=found[0], seconds=found[1])
+        judged = await self._off_loop(lambda: self._take_over(record, finding))
+        steady = reuses and is_steady(finding.report, self._limits["time_limit"])
+        return judged, finding if steady else None, True
 
     def _take_over(self, record: Record, finding: Finding) -> Record:
         self._folder.write_report(record.key, finding.report.to_dict())

@@ -50,3 +50,17 @@ def test_several_samples_show_pass_at_k(run: Lcb) -> None:
     assert "of 3 samples: pass@1 " in done.out
     assert ", pass@2 " in done.out
     assert ", pass@3 " in done.out
+
+
+def test_a_scheduler_goes_with_the_engine_that_has_one(run: Lcb, endpoint: ScriptedEndpoint) -> None:
+    done = run("--scheduler", "tcp://127.0.0.1:9")
+    assert done.code == 2
+    assert "--scheduler names that of a Dask cluster: add --engine dask" in done.err
+    assert not endpoint.requests
+
+
+def test_judge_workers_do_not_go_with_a_cluster(run: Lcb, endpoint: ScriptedEndpoint) -> None:
+    done = run("--engine", "dask", "--scheduler", "tcp://127.0.0.1:9")
+    assert (done.code, done.out) == (2, "")
+    assert "judge_workers is 1, but on a cluster each worker judges as many programs" in done.err
+    assert not endpoint.requests

@@ -1,0 +1,96 @@
+"""From what a caller names as `engine` to a client of a Dask scheduler that is this call's own."""
+
+import logging
+import multiprocessing
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from lcbkit.cluster.packages import Client, LocalCluster, config, default_client
+from lcbkit.errors import BadValueError, EngineError
+
+__all__ = ["connected"]
+
+_log = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def connected(engine: Any) -> AsyncIterator[Client]:
+    """A client in the running loop, with at least one worker; what it asked for is dropped when it closes.
+
+    It is never the caller's own client: that one may live in another thread's loop, and closing ours is what
+    makes the scheduler forget all that a call left unfinished.
+
+    Args:
+        engine: `dask` for the current client's cluster, else the one that Dask's configuration names, else
+            one on this machine that lives as long as the call; or a client, a cluster, or the address of a
+            scheduler.
+
+    Raises:
+        BadValueError: it is none of these.
+        EngineError: the scheduler cannot be reached.
+    """
+    async with AsyncExitStack() as stack:
+        address, security = await _scheduler(engine, stack)
+        try:
+            client = await stack.enter_async_context(
+                Client(address, security=security, asynchronous=True, set_as_default=False, name="lcbkit")
+            )
+        except (OSError, TimeoutError, ValueError) as error:
+            raise EngineError(
+                f"no Dask scheduler answers at {address} ({error or type(error).__name__}); start one there, "
+                "or name another"
+            ) from error
+        if not await client.nthreads():
+            _log.warning("the cluster at %s has no worker yet; waiting for the first one", address)
+            await client.wait_for_workers(1)
+        yield client
+
+
+async def _scheduler(engine: Any, stack: AsyncExitStack) -> tuple[str, Any]:
+    """The address of a scheduler, and what secures the way to it."""
+    if isinstance(engine, str) and engine != "dask":
+        if ":" not in engine:
+            raise BadValueError(f"engine is {engine!r}; {_CHOICES}")
+        return engine, None
+    if engine == "dask":
+        found = _current_client() or config.get("scheduler-address", None)
+        if found is None:
+            found = await stack.enter_async_context(_local_cluster())
+        return found if isinstance(found, tuple) else await _scheduler(found, stack)
+    if isinstance(engine, Client):
+        if engine.status != "running":
+            raise EngineError(f"the Dask client is {engine.status}; connect it, or give a new one")
+        return engine.scheduler.address, engine.security
+    if isinstance(address := getattr(engine, "scheduler_address", None), str):
+        return address, getattr(engine, "security", None)
+    raise BadValueError(f"engine is {type(engine).__name__} {engine!r}; {_CHOICES}")
+
+
+_CHOICES = (
+    "it is None for this process, 'dask', a distributed.Client, a Dask cluster, or the address of a "
+    "scheduler, such as 'tcp://10.0.0.1:8786'"
+)
+
+
+def _current_client() -> Client | None:
+    try:
+        return default_client()
+    except ValueError:
+        return None
+
+
+@asynccontextmanager
+async def _local_cluster() -> AsyncIterator[tuple[str, Any]]:
+    """A cluster of processes on this machine, one thread for each core."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise EngineError(f"a worker is just importing this script; {_GUARD}")
+    try:
+        cluster = await LocalCluster(asynchronous=True, dashboard_address=":0")
+    except RuntimeError as error:
+        raise EngineError(f"no cluster could be started on this machine ({error}); {_GUARD}") from error
+    async with cluster:
+        yield cluster.scheduler_address, cluster.security
+
+
+_GUARD = "in a script, what starts one must stand below `if __name__ == '__main__':`"

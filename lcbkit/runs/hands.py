@@ -1,0 +1,85 @@
+"""Who does the work of a batch: where its rollouts and its judging happen."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from lcbkit.judging.pool import Pool
+from lcbkit.problems import Problem
+from lcbkit.records import Record
+from lcbkit.runs.batch import Key, Programs
+from lcbkit.runs.config import confinement
+from lcbkit.runs.folder import RunFolder
+from lcbkit.runs.rollouts import roll_out
+from lcbkit.runs.verdicts import Elsewhere
+from lcbkit.topologies.team import Team
+
+__all__ = ["Hands", "Task", "hands_here"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What is to be done.
+
+    Attributes:
+        team: who solves.
+        wanted: the instances.
+        settings: of the run.
+        folder: where the texts of the team's work go.
+        concurrency: model calls in flight at one time.
+    """
+
+    team: Team
+    wanted: Mapping[Key, Problem]
+    settings: Mapping[str, Any]
+    folder: RunFolder
+    concurrency: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hands:
+    """Who does it, as `Batch` takes it.
+
+    Attributes:
+        programs: gives an instance's record without a verdict.
+        pool: judges; where others do, it only says how many programs they judge at one time.
+        elsewhere: who judges in place of the pool.
+        confinement: tells what confines programs where they run, as plain values.
+        facts: what `run.json` says of them.
+    """
+
+    programs: Programs
+    pool: Pool
+    confinement: Callable[[], Awaitable[dict[str, Any]]]
+    elsewhere: Elsewhere | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@asynccontextmanager
+async def hands_here(task: Task, judge_workers: int | None) -> AsyncIterator[Hands]:
+    """This process and its judge workers."""
+    yield Hands(
+        programs=_Rollouts(task, asyncio.Semaphore(task.concurrency)),
+        pool=Pool(workers=judge_workers),
+        confinement=lambda: asyncio.to_thread(confinement),
+    )
+
+
+@dataclass(frozen=True)
+class _Rollouts:
+    """Programs as the team writes them in this process."""
+
+    task: Task
+    gate: asyncio.Semaphore
+
+    async def __call__(self, key: Key) -> Record:
+        """The instance's record without a verdict."""
+        task = self.task
+        record, texts = await roll_out(
+            task.team, task.wanted[key], key[1], settings=task.settings, gate=self.gate
+        )
+        if texts is not None:
+            await asyncio.to_thread(task.folder.write_trajectory, key, texts)
+        return record
