@@ -16,8 +16,9 @@ the table, which counts for each fault:
     differing   records, texts or scores that are not the undisturbed run's, but for times
     left        processes, locks, partial and scratch files that stayed behind
 
-It exits with 1 if one of the last four is not 0. With root's rights disks are really full (a small file
-system of its own); else files may not grow, which is much the same from inside.
+Ctrl-C ends it early, with the table so far. It exits with 1 if one of the last four is not 0. With root's
+rights disks are really full (a small file system of its own); else files may not grow, which is much the same
+from inside.
 """
 
 import argparse
@@ -25,6 +26,9 @@ import os
 import random
 import sys
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,23 +58,24 @@ def study(options: argparse.Namespace) -> int:
     from tests.faults.site import site
 
     rng, began = random.Random(options.seed), time.monotonic()
-    bag: list[str] = []
+    names = drawn(options.only or list(FAULTS), rng)
     with site() as here:
         campaign = Campaign(here, seed=options.seed)
-        while (hits := sum(tally.injected for tally in campaign.tallies.values())) < options.faults:
-            names = []
-            for _ in range(min(rng.randint(1, options.longest), options.faults - hits)):
-                if not bag:  # each comes as often as the others
-                    bag = list(options.only or FAULTS)
-                    rng.shuffle(bag)
-                names.append(bag.pop())
-            campaign.strike(*names)
-            print(f"\r{hits} of {options.faults}", end="", file=sys.stderr, flush=True)
+        with suppress(KeyboardInterrupt):
+            while (left := options.faults - campaign.injected) > 0:
+                campaign.strike(*islice(names, min(rng.randint(1, options.longest), left)))
+                print(f"\r{campaign.injected} of {options.faults}", end="", file=sys.stderr, flush=True)
         print(file=sys.stderr)
         print(campaign.table())
     print("\n".join(campaign.notes))
     print(f"{here.count} batches in {time.monotonic() - began:.0f} s, seed {options.seed}")
     return 1 if campaign.notes else 0
+
+
+def drawn(names: Sequence[str], rng: random.Random) -> Iterator[str]:
+    """Names in an order of chance, each as often as the others."""
+    while True:
+        yield from rng.sample(names, len(names))
 
 
 if __name__ == "__main__":

@@ -39,9 +39,6 @@ class Tally:
     differing: int = 0
     left: int = 0
 
-    def bad(self) -> int:
-        return self.lost + self.double + self.differing + self.left
-
 
 @dataclass
 class Campaign:
@@ -67,6 +64,11 @@ class Campaign:
         self.undisturbed = self.site.load("undisturbed")
         self.summary = self._summary("undisturbed")
         self._runs = 0
+
+    @property
+    def injected(self) -> int:
+        """Faults that have met a batch at work."""
+        return sum(tally.injected for tally in self.tallies.values())
 
     def strike(self, *names: str) -> None:
         """Let faults strike one run, one after the other, finish it, and compare."""
@@ -148,7 +150,8 @@ class Campaign:
             for record in self.undisturbed.records
         }
         yield from set(folder.rglob("*")) - known
-        yield from (self.site.logs.parent / "tmp").iterdir()
+        # What a killed Dask worker leaves there, the next one clears away.
+        yield from (path for path in self.site.scratch.iterdir() if path.name != "dask-scratch-space")
 
     def _note(self, name: str, what: str, words: str) -> None:
         tally = self.tallies[name]

@@ -177,6 +177,29 @@ def _wait_for_a_test(batch: Batch) -> None:
         time.sleep(0.002)
 
 
+def dask_worker_killed(scene: Scene) -> Struck:
+    """SIGKILL for one of the workers of a Dask cluster, with all that it has begun."""
+    batch = scene.start("--engine", "dask")
+    scene.at_some_moment(batch)
+    hit = False
+    while not hit and batch.alive():
+        if workers := batch.cluster():
+            with suppress(Exception):
+                scene.rng.choice(workers).kill()
+                hit = True
+    ending = batch.wait()
+    assert ending.code == 0, ending
+    return Struck(hit=hit, ending=ending)
+
+
+def killed_with_a_cluster(scene: Scene) -> Struck:
+    """SIGKILL for the process that has a Dask cluster of its own."""
+    batch = scene.start("--engine", "dask")
+    scene.at_some_moment(batch)
+    batch.signal(signal.SIGKILL)
+    return _killed(batch)
+
+
 def endpoint_gone(scene: Scene) -> Struck:
     """The endpoint goes and does not come back while the batch runs."""
     batch = scene.start()
@@ -325,7 +348,7 @@ FAULTS: dict[str, Callable[[Scene], Struck]] = {
         *(killed, killed_as_it_starts, killed_while_judging),
         *(killed_before_a_record, killed_within_a_record, killed_within_a_file),
         *(told_to_end, told_to_end_before_a_record),
-        judge_worker_killed,
+        *(judge_worker_killed, dask_worker_killed, killed_with_a_cluster),
         *(endpoint_gone, endpoint_away),
         *(disk_full, disk_full_at_texts, disk_full_at_a_record),
         *(disk_full_at_the_summary, disk_full_at_the_start, log_full),

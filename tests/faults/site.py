@@ -34,6 +34,12 @@ INSTANCES = PROBLEMS * SAMPLES
 _DISK_KIB = 1024
 _PATIENCE_SECONDS = 280.0
 
+# A killed worker's places at the endpoint come free sooner.
+_DASK = {
+    "DASK_DISTRIBUTED__SCHEDULER__LOCKS__LEASE_TIMEOUT": "5s",
+    "DASK_DISTRIBUTED__SCHEDULER__LOCKS__LEASE_VALIDATION_INTERVAL": "1s",
+}
+
 SLOW = "```python\nimport time\nn = int(input())\ntime.sleep(0.2)\nprint(2 * n)\n```"
 BROKEN = "```python\nprint(1 // (int(input()) - 3))\n```"
 ANSWERS = (RIGHT, SLOW, WRONG, "I do not know.", BROKEN)
@@ -97,6 +103,7 @@ class Site:
         folder: where runs lie, as batches see it.
         seen: the same, as this process sees it.
         logs: where their words go.
+        scratch: where they put what is temporary.
         endpoint: what answers them now.
         nursery: what starts them.
     """
@@ -104,6 +111,7 @@ class Site:
     folder: Path
     seen: Path
     logs: Path
+    scratch: Path
     endpoint: ScriptedEndpoint
     nursery: "subprocess.Popen[str]"
     count: int = 0
@@ -116,7 +124,8 @@ class Site:
         args = [
             *("run", "single", "--source", str(self.logs / "twice.jsonl"), "--model", "scripted"),
             *("--base-url", self.endpoint.url, "--no-python-exec", "--samples", str(SAMPLES)),
-            *("--concurrency", "3", "--judge-workers", "2", "--out-dir", str(self.folder / run)),
+            *("--concurrency", "3", "--out-dir", str(self.folder / run)),
+            *(() if "--engine" in flags else ("--judge-workers", "2")),
             *self.flags,
             *flags,
         ]
@@ -223,8 +232,14 @@ class Batch:
     def judging(self) -> list[list[psutil.Process]]:
         """For each judge worker all of its processes, from the first down to the test's."""
         with suppress(psutil.Error):
-            first = [child for child in psutil.Process(self.pid).children() if _is_judge(child)]
+            first = [child for child in psutil.Process(self.pid).children() if _runs(child, "worker.py")]
             return [[worker, *worker.children(recursive=True)] for worker in first]
+        return []
+
+    def cluster(self) -> list[psutil.Process]:
+        """The workers of its own Dask cluster."""
+        with suppress(psutil.Error):
+            return [child for child in psutil.Process(self.pid).children() if _runs(child, "spawn_main")]
         return []
 
     def wait(self) -> Ending:
@@ -244,9 +259,9 @@ def _key(row: dict[str, Any]) -> Key:
     return row["id"], row["sample"]
 
 
-def _is_judge(process: psutil.Process) -> bool:
+def _runs(process: psutil.Process, what: str) -> bool:
     with suppress(psutil.Error):
-        return "worker.py" in " ".join(process.cmdline())
+        return what in " ".join(process.cmdline())
     return False
 
 
@@ -267,7 +282,7 @@ def site(*, flags: Sequence[str] = ()) -> Iterator[Site]:
         command = [sys.executable, str(Path(__file__).with_name("nursery.py")), str(folder)]
         if can_mount():
             command = ["unshare", "-m", *command, str(_DISK_KIB)]
-        env = os.environ | {"LCB_CACHE": str(home / "cache"), "TMPDIR": str(home / "tmp")}
+        env = os.environ | {"LCB_CACHE": str(home / "cache"), "TMPDIR": str(home / "tmp"), **_DASK}
         nursery = stack.enter_context(
             subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
         )
@@ -276,7 +291,7 @@ def site(*, flags: Sequence[str] = ()) -> Iterator[Site]:
         assert nursery.stdout.readline() == "ready\n"
         seen = Path(f"/proc/{nursery.pid}/root{folder}") if can_mount() else folder
         endpoint = ScriptedEndpoint(answer).__enter__()
-        here = Site(folder, seen, logs, endpoint, nursery, flags=flags)
+        here = Site(folder, seen, logs, home / "tmp", endpoint, nursery, flags=flags)
         stack.callback(lambda: here.endpoint.close())
         yield here
 
