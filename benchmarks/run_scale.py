@@ -125,6 +125,7 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
     problems = load_problems(Path(options.one) / "problems.jsonl")[: options.problems]
     with endpoint(options.distinct) as address:
         team = build_team("single", model=get_model("instant", base_url=address), python_exec=False)
+        asyncio.run(team.asolve(problems[0]))  # what a first call loads is no cost of a large run
         given = {"samples": options.samples, "concurrency": options.concurrency, "progress": False}
         with watched() as workers, timed() as whole:
             run = evaluate(team, problems, out_dir=Path(options.one) / f"run-{len(problems)}", **given)
