@@ -13,12 +13,15 @@ import os
 import random
 import tempfile
 import time
-import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
+import numpy  # noqa: F401 - what a notebook has imported by then is not measured
+import psutil
+
+from lcbkit import browse
 from lcbkit.records import Record, Status
 from lcbkit.results import Run, load_run
 
@@ -43,18 +46,16 @@ def main() -> None:
 
 def measure(folder: Path, rounds: int) -> None:
     """Open the run in each way."""
-    import numpy  # noqa: F401 - what a notebook has imported by then is not measured
-
-    import lcbkit.widgets.run_browser
-
+    before = psutil.Process().memory_info().rss
+    run = load_run(folder)
+    taken = psutil.Process().memory_info().rss - before
+    print(f"its records take {taken / len(run.records):,.0f} bytes each")
     loaded = timed("load_run", lambda: load_run(folder), rounds)
-    summed = timed(
-        "summary()", lambda: Run(run.records, run.config).summary(), rounds, run := load_run(folder)
-    )
+    summed = timed("summary()", lambda: Run(run.records, run.config).summary(), rounds)
     print(f"together {loaded + summed:.2f} s of processor time (target: under 1 s)")
     run.summary()
-    timed("browse(run)", lambda: lcbkit.browse(run), rounds)
-    browser = lcbkit.browse(run)
+    timed("browse(run)", lambda: browse(run), rounds)
+    browser = browse(run)
     timed("  as a notebook shows it", browser._repr_mimebundle_, rounds)
     timed(
         "  filter(show='failed')", lambda: [browser.filter(show=show) for show in ("failed", "all")], rounds
@@ -62,12 +63,9 @@ def measure(folder: Path, rounds: int) -> None:
     timed("  filter(text='while')", lambda: [browser.filter(text=text) for text in ("while", "")], rounds)
     state = len(json.dumps(browser.table.get_state())) / 2**20
     print(f"the browser's table is sent as {state:.2f} MiB")
-    tracemalloc.start()
-    kept = load_run(folder)
-    print(f"its records take {tracemalloc.get_traced_memory()[0] / len(kept.records):,.0f} bytes each")
 
 
-def timed(name: str, work: Callable[[], object], rounds: int, _: object = None) -> float:
+def timed(name: str, work: Callable[[], object], rounds: int) -> float:
     """Print the median of wall and processor time; returns the latter."""
     walls, used = [], []
     for _round in range(rounds):

@@ -214,7 +214,7 @@ def _shared(value: Any) -> Any:
 
 
 def _agents(value: Any) -> tuple[Mapping[str, Any], ...]:
-    return tuple({intern(name): fact for name, fact in agent.items()} for agent in value)
+    return tuple(dict(zip(map(intern, agent.keys()), agent.values(), strict=True)) for agent in value)
 
 
 # A data frame turns whole numbers into floats where one is missing, and JSON has no tuples.

@@ -83,7 +83,7 @@ def test_what_a_data_frame_makes_of_missing_values_and_whole_numbers_is_read_bac
         ({"id": "a", "em": 1, "status": "done"}, "'done' is not a valid Status"),
         ({"id": "a", "em": 1, "sample": "x"}, "'a'.*'x'"),
         ({"id": "a", "em": 1, "agents": 3}, "'a'.*not iterable"),
-        ({"id": "a", "em": 1, "agents": [3]}, "'a'.*items"),
+        ({"id": "a", "em": 1, "agents": [3]}, "'a'.*keys"),
     ],
 )
 def test_a_row_that_is_no_record_is_named(row: dict[str, object], says: str) -> None:

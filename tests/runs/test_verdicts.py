@@ -1,7 +1,9 @@
 """A batch judges equal programs once and decodes tests once, and its records are as if it had not."""
 
+import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +13,14 @@ from scripted_endpoint import ScriptedEndpoint
 from twice_problems import RIGHT, WRONG, asked_for, problem_set
 
 from lcbkit.evaluation import evaluate
+from lcbkit.judging.pool import Pool
 from lcbkit.models import get_model
 from lcbkit.problems import ProblemSet
+from lcbkit.records import Record
 from lcbkit.rejudging import rejudge
 from lcbkit.results import Run, load_run
+from lcbkit.runs.folder import RunFiles, RunFolder
+from lcbkit.runs.verdicts import BatchJudge
 from lcbkit.topologies.team import build_team
 
 SLOW = "```python\nwhile True: pass\n```"
@@ -94,6 +100,48 @@ def test_judging_again_takes_no_verdict_of_before_unless_a_folder_is_named(
     again = rejudge(found, problem_set(1), judge_workers=1, progress=False)
     assert verdicts(again.run) == (1, 0)
     assert "equal program" not in str(again)
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Iterator[BatchJudge]:
+    config: dict[str, Any] = {"settings": {}, "dataset": {"ids": ["p0"]}, "started": "now"}
+    files, limits = RunFiles.at(tmp_path / "run"), {"time_limit": 60.0, "tests": "hidden"}
+    with (
+        RunFolder.open(files, config, resume=True, overwrite=False) as folder,
+        ThreadPoolExecutor(1) as threads,
+        Pool(1) as pool,
+    ):
+        yield BatchJudge(pool, threads, limits, folder)
+
+
+def record(sample: int) -> Record:
+    return Record(problem_id="p0", sample=sample, code="print(2 * int(input()))")
+
+
+async def test_equal_programs_that_come_together_wait_for_the_first(judge: BatchJudge) -> None:
+    (problem,) = problem_set(1)
+    done = await asyncio.gather(*(judge(record(sample), problem) for sample in range(4)))
+    assert [(each.sample, each.passed) for each in done] == [(sample, True) for sample in range(4)]
+    assert (judge.judged, judge.taken_over) == (1, 3)
+
+
+async def test_when_the_first_is_cancelled_the_others_are_judged(judge: BatchJudge) -> None:
+    (problem,) = problem_set(1)
+    first, other = (asyncio.create_task(judge(record(sample), problem)) for sample in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    assert (await other).passed
+    assert first.cancelled()
+    assert judge.taken_over == 0
+
+
+async def test_nothing_is_held_of_a_problem_that_is_over(judge: BatchJudge) -> None:
+    (problem,) = problem_set(1)
+    for sample in range(3):
+        await judge(record(sample), problem)
+        if sample == 1:
+            judge.forget(problem)
+    assert (judge.judged, judge.taken_over) == (2, 1)
 
 
 @dataclass
