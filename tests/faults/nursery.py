@@ -74,6 +74,7 @@ def _live(command: dict[str, Any], folder: Path) -> None:
     for stream, name in ((1, "results"), (2, "talk")):
         os.dup2(os.open(command[name], os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     if aim := command.get("aim"):
         sys.addaudithook(_hook(aim, folder))
     cli.main(command["args"])

@@ -10,9 +10,10 @@ from tests.faults.campaign import Campaign
 from tests.faults.faults import FAULTS
 from tests.faults.site import site
 
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux", reason="looks for processes and disks as Linux has them"
-)
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="processes and disks are handled as on Linux"),
+    pytest.mark.timeout(1200),  # a chain is five batches; on a machine full of other work each takes a minute
+]
 
 # Each line strikes one run, from left to right; what lets a batch get to its end comes last.
 CHAINS = (
