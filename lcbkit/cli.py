@@ -11,6 +11,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Sequence
+from types import FrameType
 from typing import Any, NoReturn
 
 import click
@@ -53,7 +54,7 @@ def protocol(args: Sequence[str] | None = None) -> NoReturn:
 
 
 def _run(command: click.Command, args: Sequence[str] | None, name: str) -> int:
-    signal.signal(signal.SIGTERM, lambda *_: _interrupt())
+    signal.signal(signal.SIGTERM, _interrupt)
     given = _each_id_with_its_flag(sys.argv[1:] if args is None else args)
     warnings.showwarning = _say_warning
     try:
@@ -97,8 +98,12 @@ def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
         click.echo(f"lcb: {message}", err=True)
 
 
-def _interrupt() -> NoReturn:
-    raise KeyboardInterrupt
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """End as Ctrl-C does: a running event loop has a handler of its own for it, which cancels in order."""
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler):  # a job in the background, which ignores it
+        raise KeyboardInterrupt
+    handler(number, frame)
 
 
 def _each_id_with_its_flag(args: Sequence[str]) -> list[str]:

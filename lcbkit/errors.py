@@ -42,11 +42,13 @@ class UnusableTestsError(DatasetError):
 class UnknownProblemError(LcbkitError):
     """An id that the loaded problems do not hold."""
 
-    def __init__(self, problem_id: str, known: Sequence[str]) -> None:
+    def __init__(self, problem_id: str, known: Sequence[str], *, others: Sequence[str] = ()) -> None:
         self.problem_id = problem_id
         near = ", ".join(get_close_matches(problem_id, known)) or "nothing close"
+        nor = f", nor {', '.join(map(repr, others))}" if others else ""
         super().__init__(
-            f"no problem {problem_id!r} (near: {near}); `lcb problems` lists all {len(known)} of this source"
+            f"no problem {problem_id!r} (near: {near}){nor}; `lcb problems` lists all {len(known)} of this "
+            "source"
         )
 
 

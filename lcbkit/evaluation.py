@@ -7,11 +7,12 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Literal
 
-from lcbkit.errors import BadValueError, NothingToDoError
+from lcbkit.errors import BadValueError
 from lcbkit.judging.pool import memory_bytes
 from lcbkit.problems import Problem
 from lcbkit.records import Status
 from lcbkit.results import Run
+from lcbkit.runs.arguments import check_batch
 from lcbkit.runs.batch import REDO, Batch
 from lcbkit.runs.config import confinement, describe_run, now, run_files
 from lcbkit.runs.folder import RunFolder
@@ -138,16 +139,19 @@ async def aevaluate(
     engine: Any = None,
 ) -> Run:
     """`evaluate` for code that runs in an event loop; a cancel saves what is finished."""
-    if engine is not None:
-        _check_engine(team, judge_workers, judge_cache)
-    _check(
+    check_batch(
+        team,
         problems,
         tests=tests,
         time_limit=time_limit,
+        max_infra_rate=max_infra_rate,
+        seed=seed,
         samples=samples,
         concurrency=concurrency,
         judge_workers=judge_workers,
     )
+    if engine is not None:
+        _check_engine(team, judge_workers, judge_cache)
     limits = {
         "time_limit": time_limit,
         "memory_limit": memory_bytes(memory_limit),
@@ -205,18 +209,6 @@ def _hands(task: Task, engine: Any, judge_workers: int | None) -> AbstractAsyncC
     from lcbkit.runs.remote import hands_on_cluster
 
     return hands_on_cluster(task, engine)
-
-
-def _check(problems: Sequence[Problem], *, tests: str, time_limit: float, **counts: int | None) -> None:
-    if not problems:
-        raise NothingToDoError("there is no problem to run; loosen the filters")
-    if tests not in ("hidden", "all"):
-        raise BadValueError(f"tests is {tests!r}; a batch judges with 'hidden' or 'all'")
-    if not time_limit > 0:
-        raise BadValueError(f"time_limit is {time_limit}; it must be a number of seconds above 0")
-    for name, count in counts.items():
-        if count is not None and count < 1:
-            raise BadValueError(f"{name} is {count}; it must be at least 1")
 
 
 def _check_engine(team: Team, judge_workers: int | None, judge_cache: bool | str | Path) -> None:

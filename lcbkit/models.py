@@ -80,9 +80,14 @@ def get_model(
         if base_url or params:
             raise ModelError("a chat model object has its own settings; pass base_url and the others by name")
         return _recorded_into(name, record)
-    name = name or os.environ.get("MODEL_ID") or "recorded"
+    if name is None:
+        name = os.environ.get("MODEL_ID") or "recorded"
     if not isinstance(name, str):
         raise ModelError(f"a model is a name or a LangChain chat model, not a {type(name).__name__}")
+    if not name.strip():  # a shell variable that is not set: recorded answers in its place would be no answer
+        raise ModelError(
+            "the model's name is empty; name one, or leave it out for MODEL_ID or recorded answers"
+        )
     if name == "recorded" or name.startswith("recorded:"):
         if base_url or record:
             raise ModelError(f"{name} asks no server: name the live model beside base_url or record")
@@ -165,11 +170,13 @@ class RecordedModel(_FromRecording):
     ) -> ChatResult:
         answer = self.recording.answer(self._key(messages, stop, kwargs))
         if answer is None:
+            parts = self.recording.parts
+            reach = f", of the teams {', '.join(parts)}" if len(parts) > 1 else ""
             raise RecordingError(
                 f"the recording {self.recording.name} holds no answer of {self.model_name} to this request "
-                f"(seed {kwargs.get('seed')}): it covers certain problems, prompts and seeds only; ask a "
-                "live model with --model NAME --base-url URL (get_model(NAME, base_url=URL)), or record what "
-                "is missing with `lcb record --missing`"
+                f"(seed {kwargs.get('seed')}): it covers certain problems, prompts and seeds only{reach}; "
+                "ask a live model with --model NAME --base-url URL (get_model(NAME, base_url=URL)), or "
+                "record what is missing with `lcb record --missing`"
             )
         return self._result(answer)
 

@@ -1,8 +1,11 @@
 """One line of a run: how one submission to one problem was made and how it ended."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from datetime import date
 from enum import StrEnum
+from functools import cache
 from sys import intern
 from typing import Any
 
@@ -177,10 +180,9 @@ class Record:
         """
         try:
             values = _values(row)
-            if not isinstance(values.get("problem_id"), str | int):
+            if "problem_id" not in values:
                 raise RunFolderError(f"a record needs the problem's `id`; this one has only {sorted(row)}")
-            values |= {"problem_id": str(values["problem_id"]), **_verdict(values)}
-            return cls(**values)
+            return cls(**values | _verdict(values))
         except (TypeError, ValueError, AttributeError) as error:
             name = row.get("id", row.get("question_id"))
             raise RunFolderError(f"the record of problem {name!r} cannot be read: {error}") from error
@@ -188,12 +190,17 @@ class Record:
 
 def _values(row: Mapping[str, Any]) -> dict[str, Any]:
     """The attributes that a row tells, None and a frame's NaN left out."""
-    values = {}
+    values: dict[str, Any] = {}
     for name, value in row.items():
         if value is None or name not in _FIELDS or (isinstance(value, float) and value != value):
             continue
         attribute, read = _FIELDS[name]
-        values[attribute] = read(value) if read else value
+        try:
+            values[attribute] = read(value) if read else value
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ValueError(f"its `{name}` is {value!r:.80}: {error}") from error
+    if 0 < values.get("total", 0) < values.get("pass_count", 0):
+        raise ValueError(f"it passed {values['pass_count']} of {values['total']} tests")
     return values
 
 
@@ -208,23 +215,83 @@ def _verdict(values: Mapping[str, Any]) -> dict[str, Any]:
     return {"status": status, "passed": bool(em)}
 
 
-def _shared(value: Any) -> Any:
+# Each reader lets through at once what `to_row` writes: runs have tens of thousands of records.
+
+
+def _text(value: Any) -> str:
+    if type(value) is str:
+        return value
+    if not isinstance(value, str | int | float):  # a data frame may hold numbers where all are digits
+        raise TypeError("it must be a text")
+    return str(value)
+
+
+def _name(value: Any) -> str:
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        raise TypeError("it must be a text or a whole number")
+    return str(value)
+
+
+def _shared(value: Any) -> str:
     """The one string of this text: thousands of records have the same model, platform and so on."""
-    return intern(value) if type(value) is str else value
+    return intern(_text(value))
+
+
+@cache
+def _iso_day(text: str) -> str:
+    return intern(date.fromisoformat(text).isoformat())
+
+
+def _day(value: Any) -> str:
+    return _iso_day(str(value)[:10])
+
+
+def _whole(value: Any) -> int:
+    """A data frame turns whole numbers into floats where one is missing."""
+    if isinstance(value, float) and not value.is_integer():
+        raise ValueError("it must be a whole number")
+    return int(value)
+
+
+def _count(value: Any) -> int:
+    number = value if type(value) is int else _whole(value)
+    if number < 0:
+        raise ValueError("it must not be negative")
+    return number
+
+
+def _seconds(value: Any) -> float:
+    number = value if type(value) is float else float(value)
+    if not math.isfinite(number):
+        raise ValueError("it must be a number of seconds")
+    return number
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    if type(value) is not dict and not isinstance(value, Mapping):
+        raise TypeError("it must be an object")
+    found: Mapping[str, Any] = value
+    return found
 
 
 def _agents(value: Any) -> tuple[Mapping[str, Any], ...]:
-    return tuple(dict(zip(map(intern, agent.keys()), agent.values(), strict=True)) for agent in value)
+    return tuple(
+        dict(zip(map(intern, agent.keys()), agent.values(), strict=True)) for agent in map(_object, value)
+    )
 
 
-# A data frame turns whole numbers into floats where one is missing, and JSON has no tuples.
 _READERS: dict[Any, Callable[[Any], Any]] = {
-    int: int,
-    int | None: int,
+    int: _count,
+    int | None: _whole,
+    float | None: _seconds,
+    str | None: _text,
+    Mapping[str, Any] | None: _object,
+    Mapping[str, int] | None: _object,
     tuple[Mapping[str, Any], ...]: _agents,
 }
 _OWN_READERS: dict[str, Callable[[Any], Any]] = {
-    "contest_date": lambda value: intern(str(value)[:10]),
+    "problem_id": _name,
+    "contest_date": _day,
     **dict.fromkeys(("title", "difficulty", "platform", "mode", "erratum"), _shared),
     **dict.fromkeys(("topology", "format", "model", "stop_reason"), _shared),
 }

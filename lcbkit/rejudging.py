@@ -17,11 +17,10 @@ from lcbkit.records import Record, Status
 from lcbkit.results import Run, load_run
 from lcbkit.runs.batch import Batch, Key
 from lcbkit.runs.config import confinement, describe_run, now, plain_name
-from lcbkit.runs.folder import RunFiles, RunFolder
+from lcbkit.runs.folder import RunFiles, RunFolder, read_config
 from lcbkit.runs.instances import new_record
 from lcbkit.runs.judge_cache import JudgeCache
 from lcbkit.runs.progress import Progress, RunFinished, listening
-from lcbkit.storage import read_json
 from lcbkit.waiting import run_sync, waking
 
 __all__ = ["Moved", "Rejudged", "rejudge"]
@@ -189,8 +188,8 @@ def _free_folder(old: Run, config: Mapping[str, Any], wanted: int) -> Path:
         files = RunFiles.at(folder)
         if not folder.exists() or not files.predictions.exists():
             return folder
-        settings = read_json(files.run).get("settings") if files.run.exists() else None
-        if settings == config["settings"] and len(load_run(folder).records) < wanted:
+        same = read_config(files).get("settings") == config["settings"]
+        if same and len(load_run(folder).records) < wanted:
             return folder
     raise AssertionError("numbers do not end")
 

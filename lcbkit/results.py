@@ -11,7 +11,7 @@ from lcbkit.errors import RunFolderError
 from lcbkit.html import badge
 from lcbkit.problems import ProblemSet
 from lcbkit.records import Record
-from lcbkit.runs.folder import RunFiles, in_order, read_records
+from lcbkit.runs.folder import RunFiles, in_order, read_config, read_records
 from lcbkit.runs.lcb_files import read_lcb, write_lcb
 from lcbkit.scoring.comparison import Comparison, paired
 from lcbkit.scoring.costs import Cost, Prices, PriceSource, cost_of
@@ -230,7 +230,7 @@ def load_run(path: str | Path) -> Run:
         if path.suffix == ".json":
             return Run(read_lcb(path), {"label": path.stem})
         files = RunFiles.at(path)
-        config = read_json(files.run) if files.run.exists() else {}
+        config = read_config(files)
         return Run(in_order(read_records(files.predictions), config), config, files)
     except OSError as error:
         raise RunFolderError(

@@ -149,9 +149,8 @@ class Selection:
                 yield item
             if all(wanted_id in seen or wanted_id in skipped for wanted_id in wanted):
                 return
-        for wanted_id in sorted(wanted):
-            if wanted_id not in seen and wanted_id not in skipped:
-                raise UnknownProblemError(wanted_id, [*seen, *skipped])
+        if unknown := sorted(wanted - seen.keys() - set(skipped)):
+            raise UnknownProblemError(unknown[0], [*seen, *skipped], others=unknown[1:])
 
 
 def _day(name: str, value: Any) -> date:

@@ -134,7 +134,7 @@ def read_json(path: Path) -> Any:
     """
     try:
         return json.loads(path.read_bytes())
-    except ValueError:
+    except (ValueError, RecursionError):  # the second: nested too deeply to be ours
         raise LcbkitError(f"{path} is not valid JSON (cut off or damaged); restore or remove it") from None
 
 
@@ -219,7 +219,7 @@ def _read_between(file: Any, start: int, end: int) -> bytes:
 def _is_object(line: bytes) -> bool:
     try:
         return isinstance(json.loads(line), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 
@@ -242,7 +242,7 @@ def read_jsonl(path: Path, *, torn_ok: bool = False) -> Iterator[dict[str, Any]]
                 continue
             try:
                 record = json.loads(raw)
-            except ValueError:
+            except (ValueError, RecursionError):
                 if torn_ok and (any_whole or not raw.endswith(b"\n")) and not any(map(_is_object, file)):
                     return
                 raise LcbkitError(

@@ -1,5 +1,6 @@
 """The command line as a user meets it: a process, its two streams and its exit code."""
 
+import asyncio
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 from scripted_endpoint import Reply, ScriptedEndpoint
 
+from lcbkit import cli
 from lcbkit.dataset import load_problems
 
 RIGHT = "Here it is.\n```python\nprint(input())\n```\n"
@@ -211,6 +213,27 @@ def test_sigterm_saves_what_is_finished_and_exits_130(endpoint: ScriptedEndpoint
     assert process.returncode == 130
     assert "interrupted" in err
     assert json.loads((tmp_path / "results/summary.json").read_text())
+
+
+def test_sigterm_cancels_what_runs_in_order_as_ctrl_c_does() -> None:
+    done: list[str] = []
+
+    async def work() -> None:
+        signal.raise_signal(signal.SIGTERM)
+        done.append("the step at hand")
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            done.append("what a cancel asks for")
+            raise
+
+    before = signal.signal(signal.SIGTERM, cli._interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            asyncio.run(work())
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert done == ["the step at hand", "what a cancel asks for"]
 
 
 @pytest.fixture

@@ -477,6 +477,8 @@ def test_a_disk_that_fills_up_ends_the_batch_with_one_sentence(go: Go, endpoint:
         ({"samples": 0}, BadValueError, "samples is 0"),
         ({"concurrency": 0}, BadValueError, "concurrency is 0"),
         ({"judge_workers": 0}, BadValueError, "judge_workers is 0"),
+        ({"seed": 2**64}, BadValueError, "seed is"),
+        ({"out": "mine.json"}, BadValueError, r"out is mine\.json.*ends in \.jsonl"),
     ],
 )
 def test_wrong_use_is_one_sentence_before_any_call(

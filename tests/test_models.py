@@ -125,6 +125,8 @@ def test_a_chat_model_object_comes_back_as_it_is(endpoint: ScriptedEndpoint) -> 
         ("recorded", {"record": "file"}, "recorded asks no server", "name the live model"),
         (None, {"base_url": "http://x"}, "recorded asks no server", "name the live model"),
         (5, {}, "not a int", "a name or a LangChain chat model"),
+        ("", {}, "the model's name is empty", "leave it out"),
+        (" ", {"base_url": "http://x"}, "the model's name is empty", "leave it out"),
     ],
 )
 def test_what_is_missing_is_said_in_one_sentence(
@@ -311,6 +313,10 @@ def test_the_shipped_recordings_are_read_as_one(
         recorder(endpoint, tmp_path / f"{text}.jsonl").invoke(text)
     assert [get_model("recorded").invoke(text).text for text in ("a", "b")] == ["A", "B"]
     assert get_model("recorded:b").invoke("b").text == "B"
+    with pytest.raises(
+        RecordingError, match=r"certain problems, prompts and seeds only, of the teams a, b; ask"
+    ):
+        get_model("recorded").invoke("c")
     with pytest.raises(RecordingError):
         get_model("recorded:b").invoke("a")
     get_model("another", base_url=endpoint.url, record=tmp_path / "c.jsonl").invoke("a")

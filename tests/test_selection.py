@@ -62,6 +62,11 @@ def test_an_unknown_id_is_an_error_with_near_ones() -> None:
         ids(only=["p1", "p44"])
 
 
+def test_every_unknown_id_is_named() -> None:
+    with pytest.raises(UnknownProblemError, match=r"'p44' .*, nor 'zz', 'zzz';"):
+        ids(only=["zzz", "p1", "zz", "p44"])
+
+
 def test_an_id_that_was_passed_over_is_known() -> None:
     assert not list(Selection.parse(only=["q"]).take(PROBLEMS, skipped={"q": "no tests"}))
 

@@ -115,6 +115,7 @@ def test_a_torn_line_longer_than_a_block_is_cut_where_it_begins(tmp_path: Path) 
         ('{"n": 0}\n{"n": \n{"n": 2}\n', "line 2, is not valid JSON"),
         ('{"n": 0}\n\n[]\n', "line 3, is not a JSON object"),
         ('{"n": 0}\n{"n"', "line 2, is not valid JSON"),
+        ("[" * 100_000 + "\n", "line 1, is not valid JSON"),
     ],
 )
 def test_a_damaged_line_names_file_and_line(tmp_path: Path, text: str, words: str) -> None:

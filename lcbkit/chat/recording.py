@@ -66,6 +66,7 @@ class Recording:
     def __init__(self, header: Header | None = None, *, path: Path | None = None, name: str = "") -> None:
         self.path = path
         self.name = name or str(path)
+        self.parts: tuple[str, ...] = ()  # names of the files that were read as one, without their endings
         self.used: set[str] = set()  # the requests that were asked for, or added, through this object
         self._header = header
         self._answers: dict[str, dict[str, Any]] = {}
@@ -85,6 +86,7 @@ class Recording:
         recording = cls(name=name or ", ".join(path.name for path in paths))
         for path in paths:
             recording._load(path)
+        recording.parts = tuple(path.stem for path in paths)
         return recording
 
     @classmethod

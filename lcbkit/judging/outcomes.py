@@ -4,6 +4,8 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from lcbkit.errors import BadValueError
+
 __all__ = ["Job", "Limits", "Outcome", "memory_bytes", "parse_outcome"]
 
 _DEFAULT_MEMORY_BYTES = 4 * 1024**3
@@ -99,12 +101,16 @@ def memory_bytes(limit: int | None) -> int:
     """The memory limit that a program gets; None takes `LCB_FUNCTIONAL_MEMORY_BYTES`, else 4 GiB.
 
     Raises:
-        ValueError: the variable holds no number.
+        BadValueError: that is no number of bytes.
     """
-    if limit is not None:
-        return limit
-    text = os.environ.get("LCB_FUNCTIONAL_MEMORY_BYTES", "")
+    name, given = "memory_limit", str(limit)
+    if limit is None:
+        name = "LCB_FUNCTIONAL_MEMORY_BYTES"
+        given = os.environ.get(name) or str(_DEFAULT_MEMORY_BYTES)
     try:
-        return int(text) if text else _DEFAULT_MEMORY_BYTES
+        number = int(given)
     except ValueError:
-        raise ValueError(f"LCB_FUNCTIONAL_MEMORY_BYTES={text!r} is not a number of bytes") from None
+        number = -1
+    if number < 0:
+        raise BadValueError(f"{name} is {given}; it must be a number of bytes, 0 for no limit")
+    return number

@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from lcbkit import __version__
+from lcbkit.errors import BadValueError
 from lcbkit.judging.sandbox import sandbox_status
 from lcbkit.problems import Problem, ProblemSet
 from lcbkit.records import SCHEMA_VERSION
@@ -23,10 +24,19 @@ _PACKAGES = ("langgraph", "langchain", "langchain-core", "langchain-openai", "da
 
 
 def run_files(settings: Mapping[str, Any], out_dir: str | Path | None, out: str | Path | None) -> RunFiles:
-    """Where a run goes: to the named file, the named folder, or one below `runs/` named by the settings."""
+    """Where a run goes: to the named file, the named folder, or one below `runs/` named by the settings.
+
+    Raises:
+        BadValueError: if a file is named that would not be read as predictions.
+    """
     if out is not None:
         path = Path(out).expanduser()
-        return RunFiles(path / "predictions.jsonl" if path.is_dir() else path)
+        if path.suffix != ".jsonl" and not path.is_dir():
+            raise BadValueError(
+                f"out is {path}; predictions go to a file that ends in .jsonl, or name a folder (--out-dir, "
+                "out_dir=)"
+            )
+        return RunFiles.at(path)
     if out_dir is not None:
         return RunFiles(Path(out_dir).expanduser() / "predictions.jsonl")
     team = settings["team"]

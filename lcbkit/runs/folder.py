@@ -16,7 +16,7 @@ from lcbkit.records import Record
 from lcbkit.scoring.scores import summarize
 from lcbkit.storage import append_jsonl, clear_partial, mend_jsonl, read_json, read_jsonl, write_json
 
-__all__ = ["RunFiles", "RunFolder", "differences", "in_order", "read_records"]
+__all__ = ["RunFiles", "RunFolder", "differences", "in_order", "read_config", "read_records"]
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -79,6 +79,39 @@ def read_records(predictions: Path) -> list[Record]:
         raise RunFolderError(str(error)) from error
 
 
+def read_config(files: RunFiles) -> dict[str, Any]:
+    """What `run.json` says; empty where there is none.
+
+    Raises:
+        RunFolderError: when it does not tell how a run was made.
+        OSError: when it cannot be read.
+    """
+    if not files.run.exists():
+        return {}
+    try:
+        config = read_json(files.run)
+    except LcbkitError as error:
+        raise RunFolderError(str(error)) from error
+    if wrong := _misshapen(config):
+        raise RunFolderError(f"{files.run} does not tell how a run was made ({wrong}); restore or remove it")
+    return dict(config)
+
+
+def _misshapen(config: Any) -> str | None:
+    """Which part is not of its kind; parts may be missing."""
+    if not isinstance(config, Mapping):
+        return "it is no JSON object"
+    kinds = {"settings": Mapping, "settings.team": Mapping, "settings.judging": Mapping, "dataset": Mapping}
+    kinds |= {"dataset.ids": list, "dataset.source": str, "max_infra_rate": int | float, "gave_up": str}
+    for name, kind in kinds.items():
+        above, _, last = name.rpartition(".")
+        part = config.get(above, {}) if above else config
+        if last in part and not isinstance(part[last], kind):
+            return f"its {name} is {part[last]!r:.60}"
+    ids = config.get("dataset", {}).get("ids", [])
+    return None if all(isinstance(name, str) for name in ids) else "its dataset.ids are no ids"
+
+
 def in_order(records: Sequence[Record], config: Mapping[str, Any]) -> list[Record]:
     """The records by sample and the dataset's order of problems, as far as the configuration tells it."""
     place = {problem_id: i for i, problem_id in enumerate(config.get("dataset", {}).get("ids", ()))}
@@ -125,8 +158,10 @@ class RunFolder:
         try:
             _lock(handle, files)
             with cls._writable(files):
+                if not files.predictions.stat().st_size:
+                    _spare(files)
                 records = _recovered(files)  # even to overwrite: never empty a file that is no run
-                if overwrite:
+                if overwrite and (records or files.run.exists()):
                     _empty(handle, files)
                     records = []
                 elif records:
@@ -228,18 +263,33 @@ def _empty(handle: int, files: RunFiles) -> None:
         path.unlink()
 
 
+def _spare(files: RunFiles) -> None:
+    """Refuse to write over what a run of ours did not leave there."""
+    for path, own in ((files.run, "settings"), (files.summary, "overall")):
+        if not path.exists():
+            continue
+        try:
+            found = read_json(path)
+        except LcbkitError:
+            found = None
+        if not isinstance(found, Mapping) or own not in found:
+            raise RunFolderError(
+                f"{path} is there already and is no part of a run; it is left as it is: name another place "
+                "(--out-dir, out_dir=)"
+            )
+
+
 def _check(files: RunFiles, config: dict[str, Any], records: Sequence[Record], resume: bool) -> None:
     anew = "name another place (--out-dir, out_dir=), or start anew there (--overwrite, overwrite=True)"
     if not resume:
         raise RunFolderError(
             f"{files} holds {len(records)} records already; take them up (resume=True), {anew}"
         )
-    try:
-        old = read_json(files.run)
-    except FileNotFoundError:
+    old = read_config(files)
+    if not old:
         raise RunFolderError(
             f"{files} holds {len(records)} records, but no {files.run.name} says how they were made; {anew}"
-        ) from None
+        )
     if found := differences(old.get("settings", {}), config["settings"]):
         raise RunFolderError(f"{files} holds a run of another configuration ({'; '.join(found)}); {anew}")
     config["started"] = old.get("started", config["started"])

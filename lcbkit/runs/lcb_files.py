@@ -32,10 +32,10 @@ def read_lcb(path: Path) -> list[Record]:
         if not isinstance(problems, list):
             raise TypeError(f"it holds a {type(problems).__name__}, not a list of problems")
         return [record for problem in problems for record in _samples(problem)]
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, RunFolderError) as error:
         raise RunFolderError(
-            f"{path} is not one of LiveCodeBench's *_eval_all.json files ({error!r}); for a run of "
-            "this library give its folder"
+            f"{path} is not one of LiveCodeBench's *_eval_all.json files ({type(error).__name__}: {error}); "
+            "for a run of this library give its folder"
         ) from error
 
 
@@ -45,24 +45,26 @@ def _samples(problem: Mapping[str, Any]) -> Iterator[Record]:
     for sample, (passed, code, notes) in enumerate(zip_longest(grades, codes, metadata)):
         if passed is None:
             raise ValueError(f"problem {problem['question_id']} has more programs than grades")
-        yield Record(
-            problem_id=str(problem["question_id"]),
-            sample=sample,
-            status=Status.NO_CODE if code == "" else Status.OK,
-            passed=bool(passed),
-            code=code or None,
-            title=problem.get("question_title"),
-            difficulty=problem.get("difficulty"),
-            platform=problem.get("platform"),
-            mode="functional" if problem.get("starter_code") else "stdin",
-            contest_date=problem.get("contest_date", "")[:10] or None,
-            erratum=errata().get(str(problem["question_id"])),
-            first_failure=None if passed else _failure(notes),
+        yield Record.from_row(
+            {
+                "id": problem["question_id"],
+                "sample": sample,
+                "status": Status.NO_CODE if code == "" else Status.OK,
+                "em": passed,
+                "predicted_code": code or None,
+                "title": problem.get("question_title"),
+                "difficulty": problem.get("difficulty"),
+                "platform": problem.get("platform"),
+                "mode": "functional" if problem.get("starter_code") else "stdin",
+                "contest_date": problem.get("contest_date") or None,
+                "erratum": errata().get(str(problem["question_id"])),
+                "first_failure": None if passed else _failure(notes),
+            }
         )
 
 
 def _failure(notes: str | Mapping[str, Any] | None) -> dict[str, Any] | None:
-    values = json.loads(notes) if isinstance(notes, str) else notes or {}
+    values = (json.loads(notes) if isinstance(notes, str) else notes) or {}
     if "error_code" not in values:
         return None
     return {

@@ -103,7 +103,7 @@ class Prices:
             values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         except OSError as error:
             raise BadValueError(f"cannot read the prices in {path}: {error.strerror or error}") from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             kind = "JSON" if path.suffix == ".json" else "TOML"
             raise BadValueError(f"{path} is not {kind} ({error}); correct the file") from error
         if not isinstance(values, dict):
@@ -116,8 +116,10 @@ class Prices:
         Raises:
             BadValueError: when there is none; the text lists those that there are.
         """
+        if model in self.models:
+            return self.models[model]
         for name, price in self.models.items():
-            if model is not None and model in (name, name.partition(":")[2]):
+            if model is not None and model == name.partition(":")[2]:
                 return price
         known = ", ".join(self.models) or "no model"
         raise BadValueError(
@@ -139,9 +141,11 @@ def _parse(values: Mapping[str, Any], where: str) -> Prices:
 def _price(value: Any, model: str, where: str) -> Price:
     names = set(value) if isinstance(value, Mapping) else set()
     if not {"input", "output"} <= names <= {"input", "output", "cached"}:
+        nested = names and all(isinstance(part, Mapping) for part in value.values())
+        hint = f'; in TOML a name with a dot stands in quotes: ["{model}.{min(names)}"]' if nested else ""
         raise BadValueError(
             f"{where}: the price of {model!r} must be a table with input and output, and cached if it "
-            f"differs, not {value!r}"
+            f"differs, not {value!r}{hint}"
         )
     for kind, number in value.items():
         if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < math.inf:

@@ -1,10 +1,10 @@
 """Sweeps as they lie on disk: run folders in one, and a table of them; no model or graph library needed."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from lcbkit.errors import RunFolderError
+from lcbkit.errors import LcbkitError, RunFolderError
 from lcbkit.results import Run, load_run, side_by_side
 from lcbkit.scoring.costs import PriceSource
 from lcbkit.scoring.overview import Overview
@@ -37,7 +37,7 @@ class Sweep:
     Attributes:
         folder: where they lie, each in a folder of its cell's name.
         runs: by cell, in order; None where nothing has run yet.
-        failures: by cell, why it could not run in this call.
+        failures: by cell, why it could not run in this call, or why its folder cannot be read.
     """
 
     folder: Path
@@ -55,7 +55,9 @@ class Sweep:
             BadValueError: for an unknown word, or prices that cannot be read or lack the model.
         """
         runs = [run or Run([]) for run in self.runs.values()]
-        return side_by_side(runs, by=by, prices=prices, labels=[cell.name for cell in self.runs])
+        table = side_by_side(runs, by=by, prices=prices, labels=[cell.name for cell in self.runs])
+        failed = [f"{cell.name}: {why}" for cell, why in self.failures.items() if self.runs.get(cell) is None]
+        return replace(table, notes=(*table.notes, *failed))
 
     def __repr__(self) -> str:
         return str(self.table())
@@ -70,21 +72,38 @@ def is_sweep(folder: Path) -> bool:
 
 
 def load_sweep(folder: str | Path) -> Sweep:
-    """Open a sweep, finished or not.
+    """Open a sweep, finished or not; a run in it that cannot be read is one of its failures.
 
     Raises:
-        RunFolderError: no sweep there, or a run in it that cannot be read.
+        RunFolderError: no sweep there.
     """
     folder = Path(folder).expanduser()
+    runs: dict[Cell, Run | None] = {}
+    failures: dict[Cell, str] = {}
+    for cell in _known_cells(folder):
+        runs[cell], place = None, folder / cell.name
+        try:
+            runs[cell] = load_run(place) if (place / "predictions.jsonl").exists() else None
+        except LcbkitError as error:
+            failures[cell] = str(error)
+    return Sweep(folder=folder, runs=runs, failures=failures)
+
+
+def _known_cells(folder: Path) -> list[Cell]:
     try:
-        cells = [Cell(**values) for values in read_json(folder / _FILE)["cells"]]
-    except (OSError, KeyError, TypeError) as error:
+        return [_cell(**values) for values in read_json(folder / _FILE)["cells"]]
+    except (LcbkitError, OSError, KeyError, TypeError) as error:
         raise RunFolderError(f"no sweep at {folder} ({error}); give a folder of `lcb sweep`") from error
-    found = {}
-    for cell in cells:
-        run = folder / cell.name
-        found[cell] = load_run(run) if (run / "predictions.jsonl").exists() else None
-    return Sweep(folder=folder, runs=found)
+
+
+def _cell(*, topology: str, team_size: int | None, message_format: str) -> Cell:
+    if (
+        not isinstance(topology, str)
+        or not isinstance(message_format, str)
+        or not isinstance(team_size, int | None)
+    ):
+        raise TypeError(f"no team is {(topology, team_size, message_format)!r:.80}")
+    return Cell(topology=topology, team_size=team_size, message_format=message_format)
 
 
 def note_cells(folder: Path, cells: Iterable[Cell]) -> None:
@@ -95,7 +114,7 @@ def note_cells(folder: Path, cells: Iterable[Cell]) -> None:
     """
     if (folder / "predictions.jsonl").exists():
         raise RunFolderError(f"{folder} holds a run, not a sweep; name another folder (--out-dir, out_dir=)")
-    known = list(load_sweep(folder).runs) if is_sweep(folder) else []
+    known = _known_cells(folder) if is_sweep(folder) else []
     try:
         values = [asdict(cell) for cell in dict.fromkeys([*known, *cells])]
         write_json(folder / _FILE, {"schema_version": 1, "cells": values})
@@ -111,8 +130,14 @@ def write_tables(done: Sweep, prices: PriceSource | None) -> None:
 
     Raises:
         BadValueError: as `Sweep.table`.
-        OSError: when they cannot be written.
+        RunFolderError: when they cannot be written.
     """
     table = done.table(prices=prices)
-    write_atomic(done.folder / "table.csv", table.to_csv())
-    write_atomic(done.folder / "table.md", table.to_markdown())
+    try:
+        write_atomic(done.folder / "table.csv", table.to_csv())
+        write_atomic(done.folder / "table.md", table.to_markdown())
+    except OSError as error:
+        raise RunFolderError(
+            f"cannot write the table to {done.folder}: {error.strerror or error}; the runs are complete: "
+            "`lcb show` prints it"
+        ) from error

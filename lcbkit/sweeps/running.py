@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -126,7 +126,7 @@ def sweep(
     finally:
         done = load_sweep(folder)
         write_tables(done, prices)
-    return Sweep(folder=folder, runs=done.runs, failures=failures)
+    return replace(done, failures={**done.failures, **failures})
 
 
 def _cells(topologies: Iterable[str], sizes: Iterable[int], formats: Iterable[str]) -> list[Cell]:

@@ -1,5 +1,6 @@
 """Who works in a team: roles, tool budgets and prompts, read from the files beside this one."""
 
+import operator
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -115,13 +116,10 @@ def plan_team(topology: str, size: int | None, rounds: int | None = None) -> Pla
         BadValueError: if the topology is not known, no team has that size, or rounds are given to a team
             without a debate or are fewer than one.
     """
-    if topology not in _table:
+    if not isinstance(topology, str) or topology not in _table:
         raise BadValueError(f"no topology {topology!r}; there is: {', '.join(TOPOLOGIES)}")
-    if size not in (*SIZES, None) or (size is None and topology != _SIZELESS):
-        sizes = ", ".join(map(str, SIZES))
-        raise BadValueError(
-            f"no team has the size {size!r}; team sizes are {sizes} (the single agent has none)"
-        )
+    if size is not None or topology != _SIZELESS:
+        size = _known_size(size)
     entry = _table[topology]
     return Plan(
         topology=topology,
@@ -132,6 +130,19 @@ def plan_team(topology: str, size: int | None, rounds: int | None = None) -> Pla
         max_turns=entry["max_turns"][str(size)] if "max_turns" in entry else None,
         texts={name: text.strip() for name, text in entry.get("texts", {}).items()},
     )
+
+
+def _known_size(size: Any) -> int:
+    try:
+        number = operator.index(size)  # whole numbers of numpy too
+    except TypeError:
+        number = 0
+    if number not in SIZES:
+        sizes = ", ".join(map(str, SIZES))
+        raise BadValueError(
+            f"no team has the size {size!r}; team sizes are {sizes} (the single agent has none)"
+        )
+    return number
 
 
 def mask_players(plan: Plan, players: Collection[str]) -> Plan:
@@ -192,7 +203,11 @@ def role_prompts(plan: Plan, given: Mapping[str, str] | None = None) -> dict[str
     """
     own = {role.name: role.prompt or role.name for role in plan.roles}
     names = list(own)
-    given = given or {}
+    given = {} if given is None else given
+    if not isinstance(given, Mapping):
+        raise BadValueError(
+            f"prompts is a {type(given).__name__}; it must map roles, such as {names[0]}, to texts"
+        )
     for name, text in given.items():
         if name not in names:
             raise BadValueError(

@@ -3,12 +3,13 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+import operator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
 
 from lcbkit.errors import BadValueError, ModelError
 from lcbkit.models import get_model, holds_python_exec, model_name, note_python_exec, sampling
@@ -54,13 +55,15 @@ def build_team(
         rounds: of the decentralized team's debate, the first answers included; None means 2.
 
     Raises:
-        BadValueError: if the topology, size, format or a role is unknown, a prompt is empty, or rounds are
-            below one or given to a team that does not debate.
+        BadValueError: if the topology, size, format or a role is unknown, a prompt is empty, `python_exec` is
+            neither true, false nor None, or rounds are below one or given to a team that does not debate.
         ModelError: if the model cannot be had, or cannot call tools and the team needs it to.
         RecordingError: if the model records into a file of teams with, or without, `python_exec`.
     """
     if message_format not in MESSAGE_FORMATS:
         raise BadValueError(f"no message format {message_format!r}; there is: {', '.join(MESSAGE_FORMATS)}")
+    if python_exec is not None and not isinstance(python_exec, bool):
+        raise BadValueError(f"python_exec is {python_exec!r}; it is True, False or None")
     plan = plan_team(topology, team_size, rounds)
     texts = role_prompts(plan, prompts)
     chat_model = get_model(model)
@@ -177,6 +180,7 @@ class Team:
             The answer. What fails on the way is in it, not raised.
 
         Raises:
+            BadValueError: if that is no problem, or a seed or sample no whole number.
             RecordingError: if the model is a recording that does not hold a request.
         """
         return run_sync(lambda: self.asolve(problem, seed=seed, sample=sample, gate=gate))
@@ -209,13 +213,12 @@ class Team:
         from lcbkit.judging.pool import judge
         from lcbkit.topologies.rollout import Rollout
 
-        rollout = Rollout(seed=seed + _SEEDS_PER_SAMPLE * sample, gate=gate)
+        rollout = Rollout(seed=_first_seed(problem, seed, sample), gate=gate)
         given = {"task": build_prompt(problem), "starter_code": problem.starter_code}
-        updates: AsyncIterator[Any] = self.graph.astream(
-            given, context=rollout, stream_mode=["custom", "values"]
-        )
         yield RolloutStarted(topology=self.topology, problem_id=problem.id)
-        async with waking():
+        updates = self.graph.astream(given, context=rollout, stream_mode=["custom", "values"])
+        # Who leaves early closes this generator, and with it the graph must end before anything else does.
+        async with waking(), aclosing(cast("AsyncGenerator[Any, None]", updates)):
             async for kind, value in updates:
                 if kind == "custom":
                     yield value
@@ -249,6 +252,18 @@ class Team:
         """The team's wiring, drawn where JupyterLab shows it; its `mermaid` is the drawing's source."""
         return Diagram(title=repr(self), mermaid=self.graph.get_graph().draw_mermaid())
 
+    def __copy__(self) -> Self:
+        return self  # nothing in a team changes
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"{self!r} holds a live model and cannot be sent to another process or stored; build it there "
+            "with build_team(...), from a model's name"
+        )
+
     def __repr__(self) -> str:
         size = "" if self.team_size is None else f", team_size={self.team_size}"
         size += "" if self.plan.rounds is None else f", rounds={self.plan.rounds}"
@@ -279,6 +294,19 @@ class Diagram:
 
     def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, str]:
         return {"text/vnd.mermaid": self.mermaid, "text/plain": repr(self)}
+
+
+def _first_seed(problem: Problem, seed: int, sample: int) -> int:
+    """The seed of agent 0, after a look at what a caller gave."""
+    if not isinstance(problem, Problem):
+        raise BadValueError(
+            f"a team solves a Problem, not {problem!r:.80}; take one out of load_problems(...), by its place "
+            "or id"
+        )
+    for name, number in (("seed", seed), ("sample", sample)):
+        if not hasattr(number, "__index__"):
+            raise BadValueError(f"{name} is {number!r}; it must be a whole number")
+    return operator.index(seed) + _SEEDS_PER_SAMPLE * operator.index(sample)
 
 
 def _wired(

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from lcbkit import Problem, TestCase, Verdict, iter_judge, judge_many
-from lcbkit.errors import SandboxError
+from lcbkit.errors import BadValueError, SandboxError
 from lcbkit.judging.pool import JudgeEvent, Pool, memory_bytes
 from tests.judging.trials import make_problem
 
@@ -99,8 +99,10 @@ def test_the_environment_gives_the_memory_limit(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("LCB_FUNCTIONAL_MEMORY_BYTES", "123456")
     assert memory_bytes(None) == 123456
     monkeypatch.setenv("LCB_FUNCTIONAL_MEMORY_BYTES", "much")
-    with pytest.raises(ValueError, match="'much'"):
+    with pytest.raises(BadValueError, match=r"LCB_FUNCTIONAL_MEMORY_BYTES is much; .*bytes"):
         memory_bytes(None)
+    with pytest.raises(BadValueError, match="memory_limit is -1"):
+        memory_bytes(-1)
 
 
 def test_a_free_run_tells_what_happened(pool: Pool) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from lcbkit.errors import RunFolderError
 from lcbkit.records import Record
+from lcbkit.results import load_run
 from lcbkit.runs.folder import RunFiles, RunFolder, differences, read_records
 
 
@@ -160,6 +161,53 @@ def test_overwrite_starts_anew_but_never_empties_a_file_that_is_no_run(tmp_path:
     ):
         pytest.fail("the file was opened")
     assert other.read_text()
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("name", ["run.json", "summary.json"])
+@pytest.mark.parametrize("text", ['{"mine": 1}', "[1]", "no JSON"])
+def test_what_is_no_part_of_a_run_is_never_written_over(
+    tmp_path: Path, name: str, text: str, overwrite: bool
+) -> None:
+    (tmp_path / name).write_text(text)
+    with (
+        pytest.raises(RunFolderError, match=f"{name} is there already and is no part of a run"),
+        RunFolder.open(RunFiles.at(tmp_path), config(), resume=True, overwrite=overwrite),
+    ):
+        pytest.fail("the folder was opened")
+    assert (tmp_path / name).read_text() == text
+
+
+def test_texts_beside_no_run_survive_an_overwrite(tmp_path: Path) -> None:
+    own = tmp_path / "trajectories" / "mine.json"
+    own.parent.mkdir()
+    own.write_text("1")
+    with RunFolder.open(RunFiles.at(tmp_path), config(), resume=True, overwrite=True):
+        pass
+    assert own.read_text() == "1"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[1]", "it is no JSON object"),
+        ('{"settings": null}', "its settings is None"),
+        ('{"settings": {"team": "single"}}', "its settings.team is 'single'"),
+        ('{"settings": {"judging": 3}}', "its settings.judging is 3"),
+        ('{"dataset": []}', "its dataset is"),
+        ('{"dataset": {"ids": 5}}', "its dataset.ids is 5"),
+        ('{"dataset": {"ids": [[]]}}', "its dataset.ids are no ids"),
+        ('{"dataset": {"source": 7}}', "its dataset.source is 7"),
+        ('{"max_infra_rate": "x"}', "its max_infra_rate is 'x'"),
+        ('{"settings"', "not valid JSON"),
+    ],
+)
+def test_a_configuration_that_tells_no_run_is_named(tmp_path: Path, text: str, says: str) -> None:
+    files = written(tmp_path, Record(problem_id="a"))
+    files.run.write_text(text)
+    refused(files, rf"run\.json .*{says}")
+    with pytest.raises(RunFolderError, match=rf"run\.json .*{says}"):
+        load_run(tmp_path)
 
 
 def test_two_writers_are_refused_and_a_killed_one_leaves_no_lock(tmp_path: Path) -> None:

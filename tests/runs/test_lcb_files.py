@@ -44,6 +44,12 @@ def test_each_sample_becomes_a_record(tmp_path: Path) -> None:
         [{"question_id": "a"}],
         [{"graded_list": [True]}],
         [{**GRADED, "graded_list": [True]}],
+        [{**GRADED, "graded_list": ["no", "no", "no"]}],
+        [{**GRADED, "question_id": None}],
+        [{**GRADED, "difficulty": ["easy"]}],
+        [{**GRADED, "metadata": ["{}", "no JSON", "{}"]}],
+        [{**GRADED, "contest_date": "soon"}],
+        "[" * 100_000,
     ],
 )
 def test_another_file_is_named_with_what_is_wrong(tmp_path: Path, value: object) -> None:

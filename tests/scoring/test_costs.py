@@ -90,6 +90,7 @@ def test_json_serves_as_well_and_a_provider_before_the_name(tmp_path: Path) -> N
         ('["gpt-x"]\ninput = nan\noutput = 2', "number"),
         ('["gpt-x"]\ninput = true\noutput = 2', "number"),
         ("gpt = 1", "input and output"),
+        ("[gpt-4.1-mini]\ninput = 1\noutput = 2", 'in quotes: ["gpt-4.1-mini"]'),
         ("currency = 1", "currency"),
     ],
 )
@@ -99,6 +100,19 @@ def test_a_table_that_is_none_is_named_with_what_is_wrong(tmp_path: Path, text: 
     with pytest.raises(ValueError, match=r"prices\.toml") as caught:
         Prices.of(path)
     assert words in str(caught.value)
+
+
+def test_a_file_nested_too_deeply_is_no_table(tmp_path: Path) -> None:
+    path = tmp_path / "prices.json"
+    path.write_text("[" * 100_000)
+    with pytest.raises(ValueError, match="not JSON"):
+        Prices.of(path)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_models_own_name_goes_before_that_of_a_provider(order: int) -> None:
+    table = {"openai:m": {"input": 7, "output": 7}, "m": {"input": 1, "output": 1}}
+    assert Prices.of(dict(list(table.items())[::order])).price("m").input == 1
 
 
 @pytest.mark.parametrize("name", ["none.toml", "none.json"])

@@ -160,6 +160,40 @@ def test_the_folder_of_a_run_is_no_place_for_a_sweep(
         load_sweep(tmp_path)
 
 
+def test_a_run_that_cannot_be_read_is_named_and_keeps_no_other_from_running(
+    go: Go, endpoint: ScriptedEndpoint, tmp_path: Path
+) -> None:
+    endpoint.script = lambda _request: RIGHT
+    go(topologies=["single"])
+    broken = tmp_path / "sweep" / "single-freeform" / "predictions.jsonl"
+    broken.write_text("{}\n")
+    done = go()
+    found = names(done)
+    assert found["single-freeform"] is None
+    assert found["independent-r2-freeform"].summary().pass_at_1 == 1.0
+    ((cell, why),) = done.failures.items()
+    assert cell.name == "single-freeform"
+    assert str(broken) in why
+    assert f"single-freeform: {why}" in str(load_sweep(tmp_path / "sweep").table())
+
+
+@pytest.mark.parametrize("cells", ["[1]", "{}", '[{"topology": ["single"]}]', '[{"topology": "x"}]', "5"])
+def test_a_list_of_cells_that_is_none_is_named(tmp_path: Path, cells: str) -> None:
+    (tmp_path / "sweep.json").write_text(f'{{"cells": {cells}}}')
+    with pytest.raises(RunFolderError, match=f"no sweep at {tmp_path}"):
+        load_sweep(tmp_path)
+
+
+def test_a_table_that_cannot_be_written_is_one_sentence(
+    go: Go, endpoint: ScriptedEndpoint, tmp_path: Path
+) -> None:
+    endpoint.script = lambda _request: RIGHT
+    (tmp_path / "sweep" / "table.csv").mkdir(parents=True)
+    with pytest.raises(RunFolderError, match=r"cannot write the table to .*; the runs are complete"):
+        go(topologies=["single"])
+    assert names(load_sweep(tmp_path / "sweep"))["single-freeform"].summary().n == 2
+
+
 def test_an_interrupt_saves_the_runs_and_the_table(endpoint: ScriptedEndpoint, tmp_path: Path) -> None:
     endpoint.script = lambda request: Reply(RIGHT, delay=0.0 if "[STATUS]" not in request.system else 60.0)
     command = [

@@ -1,6 +1,8 @@
 import asyncio
+import copy
 import gc
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +34,18 @@ def single(endpoint: ScriptedEndpoint, **options: Any) -> Team:
         ("single", {"message_format": "xml"}, "no message format 'xml'"),
         ("single", {"prompts": {"coder": "Write."}}, "no role 'coder'"),
         ("single", {"prompts": {"solver": " "}}, "prompt of role 'solver'"),
+        ("single", {"prompts": ["Write."]}, "prompts is a list; it must map roles, such as solver"),
+        ("single", {"prompts": "Write."}, "prompts is a str"),
+        ("single", {"python_exec": "no"}, "python_exec is 'no'"),
+        (["single"], {}, "no topology"),
+        *(
+            ("independent", {"team_size": size}, "no team has the size")
+            for size in (4.0, "ten", True, None, [4])
+        ),
     ],
 )
 def test_a_team_that_cannot_be_built_is_refused_before_any_model_call(
-    endpoint: ScriptedEndpoint, topology: str, options: dict[str, Any], said: str
+    endpoint: ScriptedEndpoint, topology: Any, options: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(BadValueError, match=said):
         build_team(topology, model=get_model("scripted", base_url=endpoint.url), **options)
@@ -187,6 +197,45 @@ async def test_a_stream_that_is_left_early_stops_asking(endpoint: ScriptedEndpoi
     await stream.aclose()
     await asyncio.sleep(0.1)
     assert len(endpoint.requests) == 1
+
+
+async def test_a_stream_that_is_left_early_leaves_no_task_behind(
+    endpoint: ScriptedEndpoint, problem: Problem
+) -> None:
+    endpoint.script = lambda _request: Reply(ANSWER, delay=30.0)
+    team = build_team("independent", model=get_model("scripted", base_url=endpoint.url))
+    before = asyncio.all_tasks()
+    stream = team.astream(problem)
+    async for event in stream:
+        if isinstance(event, AgentStarted):
+            break
+    await stream.aclose()
+    assert asyncio.all_tasks() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"problem": "double"}, "a team solves a Problem, not 'double'"),
+        ({"problem": None}, "not None"),
+        ({"seed": "1"}, "seed is '1'"),
+        ({"sample": 0.5}, "sample is 0.5"),
+    ],
+)
+def test_what_no_team_can_solve_is_one_sentence(
+    endpoint: ScriptedEndpoint, problem: Problem, arguments: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(BadValueError, match=said):
+        single(endpoint).solve(**{"problem": problem, **arguments})
+    assert not endpoint.requests
+
+
+def test_a_team_is_its_own_copy_and_says_why_it_cannot_be_stored(endpoint: ScriptedEndpoint) -> None:
+    team = single(endpoint)
+    assert copy.copy(team) is team
+    assert copy.deepcopy(team) is team
+    with pytest.raises(TypeError, match=r"Team\('single'.*live model.*build_team"):
+        pickle.dumps(team)
 
 
 async def test_one_team_works_on_many_problems_at_once(endpoint: ScriptedEndpoint, problem: Problem) -> None:
