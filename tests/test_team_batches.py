@@ -47,6 +47,20 @@ def test_several_samples_of_a_team_have_keys_and_seeds_of_their_own(
     assert run.trajectory("p0", 1)["handoffs"][0]["target"] == "peer_0"
 
 
+@pytest.mark.parametrize("topology", ["single", "independent", "sequential", "centralized", "decentralized"])
+def test_every_team_is_judged_under_the_limits_of_the_batch(
+    endpoint: ScriptedEndpoint, tmp_path: Path, topology: str
+) -> None:
+    endpoint.script = lambda _request: "```python\nwhile True: pass\n```"
+    team = build_team(topology, team_size=2, model=get_model("scripted", base_url=endpoint.url))
+    limits = {"time_limit": 0.2, "tests": "all", "stop_on_failure": True}
+    run = evaluate(team, problem_set(1), out_dir=tmp_path, progress=False, judge_workers=1, **limits)
+    (record,) = run.records
+    assert (record.first_failure or {})["kind"] == "time_limit"
+    assert (record.total, record.test_verdicts) == (3, "T--")
+    assert run.config["settings"]["judging"] | limits == run.config["settings"]["judging"]
+
+
 def test_a_record_tells_who_worked_in_which_turn_where_jobs_are_given_by_lines(
     go: Go, endpoint: ScriptedEndpoint
 ) -> None:

@@ -37,12 +37,14 @@ class Sweep:
     Attributes:
         folder: where they lie, each in a folder of its cell's name.
         runs: by cell, in order; None where nothing has run yet.
-        failures: by cell, why it could not run in this call, or why its folder cannot be read.
+        failures: by cell, why it could not run in this call.
+        unreadable: by cell, what is wrong with its folder.
     """
 
     folder: Path
     runs: Mapping[Cell, Run | None]
     failures: Mapping[Cell, str] = field(default_factory=dict)
+    unreadable: Mapping[Cell, str] = field(default_factory=dict)
 
     def table(self, *, by: str | Sequence[str] | None = None, prices: PriceSource | None = None) -> Overview:
         """A line for each cell.
@@ -56,8 +58,8 @@ class Sweep:
         """
         runs = [run or Run([]) for run in self.runs.values()]
         table = side_by_side(runs, by=by, prices=prices, labels=[cell.name for cell in self.runs])
-        failed = [f"{cell.name}: {why}" for cell, why in self.failures.items() if self.runs.get(cell) is None]
-        return replace(table, notes=(*table.notes, *failed))
+        broken = (f"{cell.name}: {why}" for cell, why in self.unreadable.items())
+        return replace(table, notes=(*table.notes, *broken))
 
     def __repr__(self) -> str:
         return str(self.table())
@@ -72,21 +74,21 @@ def is_sweep(folder: Path) -> bool:
 
 
 def load_sweep(folder: str | Path) -> Sweep:
-    """Open a sweep, finished or not; a run in it that cannot be read is one of its failures.
+    """Open a sweep, finished or not; a run in it that cannot be read is named as such.
 
     Raises:
         RunFolderError: no sweep there.
     """
     folder = Path(folder).expanduser()
     runs: dict[Cell, Run | None] = {}
-    failures: dict[Cell, str] = {}
+    unreadable: dict[Cell, str] = {}
     for cell in _known_cells(folder):
         runs[cell], place = None, folder / cell.name
         try:
             runs[cell] = load_run(place) if (place / "predictions.jsonl").exists() else None
         except LcbkitError as error:
-            failures[cell] = str(error)
-    return Sweep(folder=folder, runs=runs, failures=failures)
+            unreadable[cell] = str(error)
+    return Sweep(folder=folder, runs=runs, unreadable=unreadable)
 
 
 def _known_cells(folder: Path) -> list[Cell]:

@@ -126,7 +126,7 @@ def sweep(
     finally:
         done = load_sweep(folder)
         write_tables(done, prices)
-    return replace(done, failures={**done.failures, **failures})
+    return replace(done, failures={**done.unreadable, **failures})
 
 
 def _cells(topologies: Iterable[str], sizes: Iterable[int], formats: Iterable[str]) -> list[Cell]:

@@ -152,6 +152,24 @@ def test_the_stop_word_ends_the_work_with_a_workers_program(
     assert len(manager.requests) == 2
 
 
+def test_of_several_worker_programs_the_newest_is_submitted(
+    endpoint: ScriptedEndpoint, problem: Problem
+) -> None:
+    jobs = [Reply(tool_calls=[job("coder_worker", words)]) for words in ("write", "write anew")]
+    jobs.append(Reply(tool_calls=[job("tester_worker", "test")]))
+
+    def script(request: Request) -> Reply | str:
+        if is_manager(request):
+            return jobs.pop(0) if jobs else "The coder is right.\nTERMINATE"
+        return f"```python\nprint({request.index})\n```"
+
+    endpoint.script = script
+    answer = centralized(endpoint).solve(problem)
+    coders = [run.code for run in answer.trajectory if run.role == "coder_worker"]
+    assert len(set(coders)) == 2
+    assert answer.code == coders[-1]
+
+
 def test_a_turn_without_job_or_program_is_nudged_twice_and_no_more(
     endpoint: ScriptedEndpoint, problem: Problem
 ) -> None:

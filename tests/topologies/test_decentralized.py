@@ -73,6 +73,12 @@ def test_a_peer_without_a_program_in_its_last_answer_keeps_its_earlier_one_never
     assert answer.votes.sizes == (1,)
 
 
+def test_of_a_peers_earlier_programs_the_newest_counts(endpoint: ScriptedEndpoint, problem: Problem) -> None:
+    texts = [OTHER, ANSWER, "I keep mine."]
+    endpoint.script = lambda request: texts[turn(request)] if request.seed else "I have nothing."
+    assert decentralized(endpoint, team_size=2, rounds=3).solve(problem).code == DOUBLE
+
+
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_a_debate_has_as_many_rounds_as_asked_for(
     endpoint: ScriptedEndpoint, problem: Problem, rounds: int

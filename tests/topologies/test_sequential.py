@@ -80,6 +80,17 @@ def test_without_one_the_newest_of_a_stage_that_writes_programs_is(
     assert (answer.code, answer.stop_reason) == (DOUBLE, "end")
 
 
+@pytest.mark.parametrize("last", ["optimizer", "debugger", "coder"])
+def test_of_several_earlier_programs_the_newest_counts(
+    endpoint: ScriptedEndpoint, problem: Problem, last: str
+) -> None:
+    writers = ["coder", "debugger", "optimizer"]
+    wrote = writers[: writers.index(last) + 1]
+    programs = {role: f"```python\nprint('{role}')\n```" for role in [*wrote, "tester", "algorithm_designer"]}
+    endpoint.script = by_role(dict(programs))
+    assert sequential(endpoint, team_size=10).solve(problem).code == f"print('{last}')"
+
+
 def test_a_stage_that_fails_hands_on_a_word_that_says_so(
     endpoint: ScriptedEndpoint, problem: Problem
 ) -> None:

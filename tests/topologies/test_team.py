@@ -3,6 +3,7 @@ import copy
 import gc
 import json
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,15 @@ async def test_solving_works_inside_a_running_loop_and_beside_asolve(
     assert team.solve(problem).status == "ok"
     assert (await team.asolve(problem)).status == "ok"
     assert team.solve(problem).status == "ok"
+
+
+def test_solving_works_in_several_threads_at_once(endpoint: ScriptedEndpoint, problem: Problem) -> None:
+    endpoint.script = lambda request: Reply(ANSWER, delay=0.05, prompt_tokens=1 + (request.seed or 0))
+    team = single(endpoint)
+    with ThreadPoolExecutor(6) as threads:
+        answers = list(threads.map(lambda sample: team.solve(problem, sample=sample), range(6)))
+    assert [answer.usage.prompt_tokens for answer in answers] == [1 + 1000 * sample for sample in range(6)]
+    assert endpoint.peak > 1
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
