@@ -112,5 +112,5 @@ def memory_bytes(limit: int | None) -> int:
     except ValueError:
         number = -1
     if number < 0:
-        raise BadValueError(f"{name} is {given}; it must be a number of bytes, 0 for no limit")
+        raise BadValueError(f"{name}={given}; give a number of bytes, 0 for no limit")
     return number

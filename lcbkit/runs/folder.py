@@ -101,7 +101,12 @@ def _misshapen(config: Any) -> str | None:
     """Which part is not of its kind; parts may be missing."""
     if not isinstance(config, Mapping):
         return "it is no JSON object"
-    kinds = {"settings": Mapping, "settings.team": Mapping, "settings.judging": Mapping, "dataset": Mapping}
+    kinds: dict[str, Any] = {
+        "settings": Mapping,
+        "settings.team": Mapping,
+        "settings.judging": Mapping,
+        "dataset": Mapping,
+    }
     kinds |= {"dataset.ids": list, "dataset.source": str, "max_infra_rate": int | float, "gave_up": str}
     for name, kind in kinds.items():
         above, _, last = name.rpartition(".")

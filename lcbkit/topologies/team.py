@@ -216,9 +216,9 @@ class Team:
         rollout = Rollout(seed=_first_seed(problem, seed, sample), gate=gate)
         given = {"task": build_prompt(problem), "starter_code": problem.starter_code}
         yield RolloutStarted(topology=self.topology, problem_id=problem.id)
-        updates = self.graph.astream(given, context=rollout, stream_mode=["custom", "values"])
+        work = self.graph.astream(given, context=rollout, stream_mode=["custom", "values"])
         # Who leaves early closes this generator, and with it the graph must end before anything else does.
-        async with waking(), aclosing(cast("AsyncGenerator[Any, None]", updates)):
+        async with waking(), aclosing(cast("AsyncGenerator[Any, None]", work)) as updates:
             async for kind, value in updates:
                 if kind == "custom":
                     yield value

@@ -99,9 +99,9 @@ def test_the_environment_gives_the_memory_limit(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("LCB_FUNCTIONAL_MEMORY_BYTES", "123456")
     assert memory_bytes(None) == 123456
     monkeypatch.setenv("LCB_FUNCTIONAL_MEMORY_BYTES", "much")
-    with pytest.raises(BadValueError, match=r"LCB_FUNCTIONAL_MEMORY_BYTES is much; .*bytes"):
+    with pytest.raises(BadValueError, match=r"LCB_FUNCTIONAL_MEMORY_BYTES=much; .*bytes"):
         memory_bytes(None)
-    with pytest.raises(BadValueError, match="memory_limit is -1"):
+    with pytest.raises(BadValueError, match="memory_limit=-1"):
         memory_bytes(-1)
 
 

@@ -177,7 +177,9 @@ def test_a_run_that_cannot_be_read_is_named_and_keeps_no_other_from_running(
     assert f"single-freeform: {why}" in str(load_sweep(tmp_path / "sweep").table())
 
 
-@pytest.mark.parametrize("cells", ["[1]", '{"a": 1}', '[{"topology": ["single"]}]', '[{"topology": "x"}]', "5"])
+@pytest.mark.parametrize(
+    "cells", ["[1]", '{"a": 1}', '[{"topology": ["single"]}]', '[{"topology": "x"}]', "5"]
+)
 def test_a_list_of_cells_that_is_none_is_named(tmp_path: Path, cells: str) -> None:
     (tmp_path / "sweep.json").write_text(f'{{"cells": {cells}}}')
     with pytest.raises(RunFolderError, match=f"no sweep at {tmp_path}"):
