@@ -116,7 +116,7 @@ class Prices:
         Raises:
             BadValueError: when there is none; the text lists those that there are.
         """
-        if model in self.models:
+        if model is not None and model in self.models:
             return self.models[model]
         for name, price in self.models.items():
             if model is not None and model == name.partition(":")[2]:
