@@ -78,7 +78,12 @@ class Campaign:
         for name in names:
             tally = self.tallies.setdefault(name, Tally())
             scene = Scene(self.site, run, self.rng, last=name == names[-1])
-            struck = FAULTS[name](scene)
+            try:
+                struck = FAULTS[name](scene)
+            except AssertionError as error:  # the batch did not end as it should
+                self._note(name, "differing", f"{run}: {error}")
+                self.site.free()
+                break
             tally.injected += struck.hit
             tally.missed += not struck.hit
             tally.resumes += 1

@@ -180,6 +180,8 @@ def _wait_for_a_test(batch: Batch) -> None:
 def dask_worker_killed(scene: Scene) -> Struck:
     """SIGKILL for one of the workers of a Dask cluster, with all that it has begun."""
     batch = scene.start("--engine", "dask")
+    while batch.alive() and not scene.site.endpoint.requests:  # a cluster that is being made is not at work
+        time.sleep(0.01)
     scene.at_some_moment(batch)
     hit = False
     while not hit and batch.alive():

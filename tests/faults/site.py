@@ -89,8 +89,9 @@ class Ending:
 
     @property
     def sentence(self) -> str:
-        """The one thing that it had to say at the end."""
-        (line,) = [line for line in self.said.splitlines() if line.startswith("lcb: ")]
+        """The one thing that it had to say at the end; before, it may have told of a weaker sandbox."""
+        lines = [line for line in self.said.splitlines() if line.startswith("lcb: ")]
+        (line,) = [line for line in lines if "judged with resource limits only" not in line]
         assert "Traceback" not in self.said, self.said
         return line
 
