@@ -15,7 +15,6 @@ from lcbkit.optimizers.endpoints import Decoding, Models
 from lcbkit.optimizers.interface import (
     STOP_REASONS,
     BudgetExhausted,
-    ConfigError,
     Context,
     Event,
     InfrastructureExhausted,
@@ -106,7 +105,7 @@ class Search:
         try:
             outcome = self._checked(self._optimizer.run(context))
             self._need_answers(ended=True)
-        except (ConfigError, Unsupported, JobStopped):
+        except (Unsupported, JobStopped):
             raise
         except (InfrastructureExhausted, ReflectionError) as error:
             if not self._ledger.budget.charged:
@@ -116,6 +115,7 @@ class Search:
         except (BundleError, BudgetExhausted) as error:
             return self._failed("contract_failure", error, started)
         except LcbkitError:
+            self._need_answers(ended=True)  # without any, that is the reason for what a method misses
             raise
         except Exception as error:  # noqa: BLE001 - a bug of a method must be on record, not only on screen
             return self._failed("program_failure", error, started)

@@ -10,7 +10,7 @@ from scripted_endpoint import Reply, ScriptedEndpoint
 from lcbkit.chat import failures
 from lcbkit.errors import BadValueError, ModelError
 from lcbkit.optimizers import running
-from lcbkit.optimizers.interface import Context, InfrastructureExhausted, Step
+from lcbkit.optimizers.interface import ConfigError, Context, InfrastructureExhausted, Step
 from lcbkit.optimizers.job import JobError
 from lcbkit.optimizers.outcome import Optimized
 from lcbkit.optimizers.running import optimize
@@ -74,17 +74,20 @@ def test_a_finished_job_needs_no_model_to_be_looked_at(job: Job, endpoint: Scrip
 class Asking(Hinting):
     """Asks so often for what it could do better, whether or not it is told."""
 
-    def __init__(self, times: int, then: int = 0) -> None:
+    def __init__(self, times: int) -> None:
         super().__init__()
-        self.times, self.then = times, then
+        self.times = times
 
     def run(self, ctx: Context) -> Any:
+        self.ask(ctx)
+        return super().run(ctx)
+
+    def ask(self, ctx: Context) -> None:
         for number in range(self.times):
             try:
                 ctx.reflect(f"What else, {number}?", step=Step("optimization/asking", number))
             except Exception as error:  # noqa: BLE001 - as a method that goes on without an answer
                 assert "gave no answer" in str(error)  # noqa: PT017
-        return super().run(ctx)
 
 
 def silent(endpoint: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
@@ -110,6 +113,25 @@ def test_a_silent_reflection_model_ends_the_search_before_it_spends_more(
     assert not (tmp_path / "job/optimization.json").exists()
     endpoint.script = lambda _: "Try again."
     assert job(Asking(10), **served).summary["status"] == "completed"
+
+
+class Needing(Asking):
+    """Cannot begin without answers, and knows no better than to say so."""
+
+    def run(self, ctx: Context) -> Any:
+        self.ask(ctx)
+        raise ConfigError("too few variants")
+
+
+def test_a_method_that_misses_answers_is_told_by_the_endpoint_that_gave_none(
+    job: Job, endpoint: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = silent(endpoint, monkeypatch)
+    with pytest.raises(InfrastructureExhausted, match="1 calls of the reflection model have no answer"):
+        job(Needing(1), **served)
+    endpoint.script = lambda _: "Try again."
+    with pytest.raises(ConfigError, match="too few variants"):
+        job(Needing(1), **served)
 
 
 def test_single_questions_without_an_answer_are_the_methods_own_affair(
