@@ -69,7 +69,10 @@ async def _gate(client: Client, places: int) -> AsyncIterator[Semaphore]:
         yield gate
     finally:
         with suppress(OSError):
-            await gate.close()
+            # A worker that died just now still holds places; the scheduler would warn of those.
+            if not await gate.get_value():
+                await gate.close()
+            gate.refresh_callback.stop()
 
 
 class RolloutStation(Station):
