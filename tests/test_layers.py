@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lcbkit.topologies.roles import TOPOLOGIES
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "lcbkit"
@@ -30,8 +31,8 @@ FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 WORKERS_OF_A_FOLDER = {
     "commands": {"inputs", "optimizing", "plotting", "problems", "results", "solving", "sweeping", "upkeep"},
     "widgets": {"problem_browser", "problem_view", "run_browser", "run_rows", "progress"},
-    "plots": {"bars", "every", "export", "heatmap", "learning", "marks", "months", "pairs", "panel"}
-    | {"teams", "tokens"},
+    "plots": {path.stem for path in (PACKAGE / "plots").glob("*.py")}
+    - {"labels", "layout", "provenance", "style"},
     "judging": {"crew", "launch", "pool", "remote", "reuse", "sandbox", "sharing", "verdicts"},
     "runs": {"batch", "config", "hands", "judge_cache", "remote", "rollouts", "verdicts"},
     "cluster": {"connection", "work"},
@@ -40,9 +41,8 @@ WORKERS_OF_A_FOLDER = {
     "display": {"answer"},
     "scoring": {"comparison", "costs", "overview", "scores", "tables"},
     "sweeps": {"running"},
-    "topologies": {"agents", "calls", "desk_work", "events", "messages", "rollout", "team", "turns", "vote"}
-    | {"specification"}
-    | {"single", "independent", "sequential", "centralized", "decentralized"},
+    "topologies": {"agents", "calls", "desk_work", "events", "formats", "messages", "rollout", "team", "turns"}
+    | {"specification", "vote", *TOPOLOGIES},
     "optimizers": {path.stem for path in (PACKAGE / "optimizers").glob("*.py")}
     - {"bandit", "belief", "bundle", "lessons", "overlay", "pairwise", "rescoring", "seeds", "shapley"}
     - {"statistics", "toy_shapes"},

@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from lcbkit.commands.options import SIZES, seconds
+from lcbkit.optimizers.methods import METHODS
 from lcbkit.topologies.reports import MESSAGE_FORMATS
 
 __all__ = ["aggregate", "optimize"]
 
-_METHODS = ("gepa", "mipro", "mamut_gepa", "mapro", "maspo", "hivemind", "maspob", "tavo", "identity")
 _INTERRUPTED = 130
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -22,7 +22,7 @@ with_log_level = click.option(
 
 
 @click.command()
-@click.option("--method", type=click.Choice(_METHODS), help="How to search; identity does not.")
+@click.option("--method", type=click.Choice(list(METHODS)), help="How to search; identity does not.")
 @click.option("--topology", metavar="NAME", help="Of the team; also with its size, as centralized_r8.")
 @click.option(
     "--team-size", type=click.Choice(SIZES), default="4", show_default=True, help="single has one agent."

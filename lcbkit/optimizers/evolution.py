@@ -9,13 +9,14 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any
+from typing import Any, ClassVar
 
+from lcbkit.errors import BadValueError
 from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.extras import load_extra
 from lcbkit.optimizers.interface import BudgetExhausted, Context, Event, Request, Rollout, Row, Step
 
-__all__ = ["Case", "Evolution", "Propose", "evolve", "rounds_without_repeats"]
+__all__ = ["Case", "Evolution", "EvolutionSettings", "Propose", "evolve", "rounds_without_repeats"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -26,6 +27,28 @@ class Case:
 
     row: Row
     rollout: Rollout
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvolutionSettings:
+    """The knobs that every method on this engine has.
+
+    Attributes:
+        minibatch: train rows on which a child is compared with its parent.
+        max_merges: merges that may be accepted; 0 switches merging off.
+        merge_rows: validation rows that two parents must share before they are merged.
+    """
+
+    LEAST: ClassVar[Mapping[str, int]] = {"minibatch": 1, "max_merges": 0, "merge_rows": 1}
+
+    minibatch: int = 3
+    max_merges: int = 5
+    merge_rows: int = 5
+
+    def __post_init__(self) -> None:
+        for name, least in self.LEAST.items():
+            if getattr(self, name) < least:
+                raise BadValueError(f"{name} is {getattr(self, name)}; it must be at least {least}")
 
 
 Propose = Callable[[str, str, Sequence[Case], int], str | None]
@@ -68,9 +91,7 @@ def evolve(
     cap: int,
     paired: bool,
     seed: int,
-    minibatch: int = 3,
-    max_merges: int = 5,
-    merge_rows: int = 5,
+    settings: EvolutionSettings | None = None,
 ) -> Evolution:
     """Let `gepa` evolve the seed bundle.
 
@@ -82,9 +103,7 @@ def evolve(
         cap: rollouts that may be charged here.
         paired: whether bundles meet the same randomness on a row within a step.
         seed: of the package's generator.
-        minibatch: train rows on which a child is compared with its parent.
-        max_merges: merges that may be accepted; 0 switches merging off.
-        merge_rows: validation rows that two parents must share before they are merged.
+        settings: the knobs; None takes their defaults.
 
     Returns:
         The candidates. Without a single full validation pass, the seed with no mean.
@@ -93,6 +112,7 @@ def evolve(
         ConfigError: if the package is missing.
         InfrastructureExhausted: passed through from the evaluator.
     """
+    own = settings or EvolutionSettings()
     gepa = load_extra("gepa", method=method, extra="optimize")
     batch_type = load_extra("gepa.core.adapter", method=method, extra="optimize").EvaluationBatch
     run = _Run(ctx, method=method, propose=propose, stop=stop, cap=cap, paired=paired, batch_type=batch_type)
@@ -104,12 +124,12 @@ def evolve(
             adapter=run,
             candidate_selection_strategy="pareto",
             module_selector="round_robin",
-            reflection_minibatch_size=minibatch,
+            reflection_minibatch_size=own.minibatch,
             skip_perfect_score=True,
             perfect_score=1.0,
-            use_merge=max_merges > 0,
-            max_merge_invocations=max_merges,
-            merge_val_overlap_floor=min(merge_rows, len(ctx.validation)),
+            use_merge=own.max_merges > 0,
+            max_merge_invocations=own.max_merges,
+            merge_val_overlap_floor=min(own.merge_rows, len(ctx.validation)),
             stop_callbacks=run.between_iterations,
             logger=_Log(),
             run_dir=None,  # with a folder the package would resume a state of its own from it

@@ -16,10 +16,10 @@ number, as the paper means it, and a batch that does not fit is refused instead 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-from lcbkit.errors import BadValueError
 from lcbkit.extract import strip_reasoning
-from lcbkit.optimizers.evolution import Case, evolve
+from lcbkit.optimizers.evolution import Case, EvolutionSettings, evolve
 from lcbkit.optimizers.interface import Context, Outcome, ReflectionError, Step
 from lcbkit.optimizers.texts import (
     ANSWER_TOKENS,
@@ -36,14 +36,11 @@ _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[^`]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GepaSettings:
-    """The method's knobs.
+class GepaSettings(EvolutionSettings):
+    """The method's knobs, beside those of the engine.
 
     Attributes:
         max_full_evals: caps the rollouts at this many times all train and validation rows together.
-        minibatch: train rows on which a child is compared with its parent.
-        max_merges: merges that may be accepted; 0 switches merging off.
-        merge_rows: validation rows that two parents must share.
         plateau_patience: full validation passes without a new best mean that end the search; 0: none do.
         temperature: of the reflection model.
         output_chars: of the team's answer that it reads.
@@ -51,21 +48,18 @@ class GepaSettings:
         seed: of the search; the optimizer seed is added.
     """
 
+    LEAST: ClassVar[Mapping[str, int]] = {
+        **EvolutionSettings.LEAST,
+        "max_full_evals": 1,
+        "plateau_patience": 0,
+    }
+
     max_full_evals: int = 5
-    minibatch: int = 3
-    max_merges: int = 5
-    merge_rows: int = 5
     plateau_patience: int = 3
     temperature: float = 1.0
     output_chars: int = 2_000
     trace_chars: int = 3_000
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        least = {"max_full_evals": 1, "minibatch": 1, "max_merges": 0, "merge_rows": 1, "plateau_patience": 0}
-        for name, value in least.items():
-            if getattr(self, name) < value:
-                raise BadValueError(f"{name} is {getattr(self, name)}; it must be at least {value}")
 
 
 class Gepa:
@@ -104,9 +98,7 @@ class Gepa:
             cap=budget,
             paired=False,
             seed=own.seed + ctx.seed,
-            minibatch=own.minibatch,
-            max_merges=own.max_merges,
-            merge_rows=own.merge_rows,
+            settings=own,
         )
         return Outcome(
             incumbent=found.candidates[found.best] if found.means else ctx.seed_bundle,

@@ -41,7 +41,7 @@ class Cost:
         evaluation_rollouts: the most that validation and test run, uncharged.
         calls_per_rollout: model calls of one rollout without a tool call; each tool round is one more.
         task_calls: calls of the task model: those of all rollouts, probes and judges.
-        reflection_calls: calls of the reflection model, about.
+        reflection_calls: calls of the reflection model, about; 0 where the method is not the protocol's.
         tokens: of all calls, about: 2,500 for a call of a team or a judge, 12,000 for one of reflection.
     """
 
@@ -149,5 +149,7 @@ def _search(
             batch = min(validation, max(3, (budget - 30) // 6))
             attempts = min(10, max(0, (budget - batch) // (6 + batch)))
             return batch + attempts * (6 + batch), 0, 58 * attempts
-        case _:
+        case "identity":
             return 0, 0, 0
+        case _:
+            return budget, 0, 0

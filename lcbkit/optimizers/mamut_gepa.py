@@ -12,10 +12,10 @@ what may leave it: the best candidate with another text than the seed if its mea
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-from lcbkit.errors import BadValueError
 from lcbkit.optimizers.bundle import Bundle
-from lcbkit.optimizers.evolution import Case, evolve
+from lcbkit.optimizers.evolution import Case, EvolutionSettings, evolve
 from lcbkit.optimizers.interface import Context, Outcome, ReflectionError, Step
 from lcbkit.optimizers.texts import (
     ANSWER_TOKENS,
@@ -34,32 +34,22 @@ _BEGIN, _END = "<instruction>", "</instruction>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MamutGepaSettings:
-    """The method's knobs.
+class MamutGepaSettings(EvolutionSettings):
+    """The method's knobs, beside those of the engine.
 
     Attributes:
         metric_call_limit: rollouts that may be charged, if the budget allows them.
-        minibatch: train rows on which a child is compared with its parent.
-        max_merges: merges that may be accepted; 0 switches merging off.
-        merge_rows: validation rows that two parents must share.
         temperature: of the reflection model.
         top_p: of the reflection model.
         tie: a mean that is lower by no more than this is a tie.
     """
 
+    LEAST: ClassVar[Mapping[str, int]] = {**EvolutionSettings.LEAST, "metric_call_limit": 1}
+
     metric_call_limit: int = 600
-    minibatch: int = 3
-    max_merges: int = 5
-    merge_rows: int = 5
     temperature: float = 0.7
     top_p: float = 1.0
     tie: float = 1e-9
-
-    def __post_init__(self) -> None:
-        least = {"metric_call_limit": 1, "minibatch": 1, "max_merges": 0, "merge_rows": 1}
-        for name, value in least.items():
-            if getattr(self, name) < value:
-                raise BadValueError(f"{name} is {getattr(self, name)}; it must be at least {value}")
 
 
 class MamutGepa:
@@ -86,9 +76,7 @@ class MamutGepa:
             cap=cap,
             paired=True,
             seed=ctx.seed,
-            minibatch=own.minibatch,
-            max_merges=own.max_merges,
-            merge_rows=own.merge_rows,
+            settings=own,
         )
         return Outcome(
             incumbent=best_other(found.candidates, found.means, tie=own.tie),

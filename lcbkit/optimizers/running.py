@@ -72,7 +72,7 @@ def optimize(
     interrupted search is not taken up, since it would spend its budget twice.
 
     Args:
-        method: `gepa`, `mipro`, `mamut_gepa`, `mapro`, `maspo`, `hivemind`, `maspob`, `tavo` or `identity`.
+        method: `gepa`, `tavo` or another that `lcb optimize --help` lists; `identity` does not search.
         topology: of the team; a name with its size, such as `centralized_r8`, is one as well.
         out: the job's folder.
         model: the task model: `qwen`, `llama`, any name that `get_model` takes for a live model, a chat model

@@ -15,6 +15,7 @@ _DUTIES = {
     "debater": "One of several peers that solve the problem, read each other's answers, revise, and vote.",
     "manager": "Gives jobs to its workers, reads their reports, and writes the program that is submitted.",
 }
+_PART = "Plays the part that its name says, {role}, in a team that solves the problem together."
 _PROMPT = "(the role's own prompt stands here)"
 
 
@@ -70,4 +71,4 @@ def _edges(plan: Plan, roles: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 def _descriptions(plan: Plan, roles: tuple[str, ...]) -> Mapping[str, str]:
     """A team's own sentence on a role where there is one: those of a chain and of workers."""
     own = {role: plan.texts[role] for role in roles if role in plan.texts}
-    return {role: own.get(role) or _DUTIES[role] for role in roles}
+    return {role: own.get(role) or _DUTIES.get(role) or _PART.format(role=role) for role in roles}

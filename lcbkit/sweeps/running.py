@@ -17,7 +17,7 @@ from lcbkit.runs.config import plain_name
 from lcbkit.runs.progress import InstanceFinished, RunEvent, RunFinished, RunStarted
 from lcbkit.scoring.costs import Prices, PriceSource
 from lcbkit.sweeps.folder import Cell, Sweep, load_sweep, note_cells, write_tables
-from lcbkit.topologies.roles import TOPOLOGIES
+from lcbkit.topologies.roles import TOPOLOGIES, WITH_ROUNDS
 from lcbkit.topologies.team import Team, build_team
 
 if TYPE_CHECKING:
@@ -97,8 +97,10 @@ def sweep(
         KeyboardInterrupt: on Ctrl-C; finished instances and the tables are saved.
     """
     topologies, chat_model = tuple(topologies), get_model(model)
-    if rounds is not None and "decentralized" not in topologies:
-        raise BadValueError("rounds are those of the decentralized team, which this sweep does not have")
+    if rounds is not None and not {*topologies} & {*WITH_ROUNDS}:
+        raise BadValueError(
+            f"rounds are those of the {' or '.join(WITH_ROUNDS)} team, which this sweep does not have"
+        )
     if prices is not None:
         prices = Prices.of(prices)
         prices.price(model_name(chat_model))  # a missing one is told before anything is asked
@@ -109,7 +111,7 @@ def sweep(
             message_format=cell.message_format,
             model=chat_model,
             python_exec=python_exec,
-            rounds=rounds if cell.topology == "decentralized" else None,
+            rounds=rounds if cell.topology in WITH_ROUNDS else None,
         )
         for cell in _cells(topologies, team_sizes, message_formats)
     }

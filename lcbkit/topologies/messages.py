@@ -10,19 +10,10 @@ from typing import Any
 
 from lcbkit.extract import extract_code, has_statement, split_answer
 from lcbkit.topologies.answer import AgentRun, HandoffRecord
-from lcbkit.topologies.reports import (
-    END_MARK,
-    MESSAGE_FORMATS,
-    OPEN_MARK,
-    Parsed,
-    Report,
-    fenced,
-    parse_report,
-    render_report,
-)
+from lcbkit.topologies.reports import Parsed, Report, fenced, format_named
 from lcbkit.topologies.transcript import encodable
 
-__all__ = ["MESSAGE_FORMATS", "Desk", "own_words", "reporting_contract"]
+__all__ = ["Desk", "own_words"]
 
 SUMMARY_CHARS = 500
 EVIDENCE_CHARS = 1_000
@@ -34,47 +25,12 @@ _MAX_DEPTH = 5
 
 _THINK = re.compile(r"<(/?)think>", re.IGNORECASE)
 
-_WHERE = "Put a report into every reply, in front of the program if the reply has one. No code in the report."
-
-_SEMI_STRUCTURED = f"""## Report
-{_WHERE}
-It consists of these five sections, each begun by its tag alone on a line:
-[STATUS]
-one of not_started, in_progress, completed, blocked
-[SUMMARY]
-what you did or found
-[EVIDENCE_OR_TESTS]
-what shows it: cases, observations, reasons
-[CONFIDENCE]
-one of low, medium, high, then a few words why
-[NEXT]
-what the reader should use or do
-Where they help, add [APPROACH], [COMPLEXITY], [EDGE_CASES] or [CODE_STATUS] in the same way."""
-
-_STRUCTURED_SOFT = f"""## Report
-{_WHERE}
-It is one JSON object without a fence around it, between two marker lines:
-{OPEN_MARK}
-{{"status": "completed", "summary": "what you did or found", "confidence": "medium",
- "next": "what the reader should use or do", "payload": {{}}}}
-{END_MARK}
-status is one of not_started, in_progress, completed, blocked; confidence is one of low, medium, high.
-payload may hold approach, complexity, edge_cases, code_status and tests, a list of objects with input,
-expected, observed and passed."""
-
-_CONTRACTS = {"freeform": "", "semi_structured": _SEMI_STRUCTURED, "structured_soft": _STRUCTURED_SOFT}
-
 _FAILURES = {
     "timeout": "ran out of time",
     "recursion_limit": "ran out of tool rounds",
     "truncated": "was cut off before it had said anything",
     "empty": "wrote nothing",
 }
-
-
-def reporting_contract(message_format: str) -> str:
-    """What every agent's system prompt says about reports; empty for freeform."""
-    return _CONTRACTS[message_format]
 
 
 def own_words(run: AgentRun) -> str:
@@ -118,10 +74,8 @@ class Desk:
             The text, and the record of the hand-off.
         """
         parsed, prose, code = _read(text, self.message_format, starter_code)
-        if self.message_format == "freeform":
-            body = fenced(text, "text")
-        else:
-            body = self._rendered(parsed, prose, code, sender=sender, advice=advice)
+        report = _completed(parsed, prose, advice)
+        body = fenced(text, "text") if self._freeform else self._written(report, code, sender)
         given = encodable(f"### {sender}\n{body}")
         record = HandoffRecord(
             role=sender,
@@ -156,7 +110,7 @@ class Desk:
         written = [run for run in runs if run.text]
         parsed = [(run, _read(run.text, self.message_format, "")[0]) for run in written]
         good = sum(result.ok for _, result in parsed)
-        freeform = self.message_format == "freeform"
+        freeform = self._freeform
         infra = next((run.error for run in runs if run.infra), None)
         silent = dict.fromkeys(run.role for run in runs)
         return {
@@ -175,12 +129,16 @@ class Desk:
             "inflight_all_parse_ok": all(record.ok for record in handoffs) if handoffs else None,
         }
 
-    def _rendered(self, parsed: Parsed, prose: str, code: str | None, *, sender: str, advice: str) -> str:
-        report = _completed(parsed, prose, advice)
-        if self.message_format == "structured_soft":
+    @property
+    def _freeform(self) -> bool:
+        return format_named(self.message_format).render is None
+
+    def _written(self, report: Report, code: str | None, sender: str) -> str:
+        form = format_named(self.message_format)
+        if form.signed:
             about = {"role": sender, "topology": self.topology, "dataset": "livecodebench"}
             report = replace(report, payload={**report.payload, **about})
-        body = render_report(report, self.message_format)
+        body = form.render(report) if form.render else ""
         return body if code is None else f"{body}\n\n{fenced(code, 'python')}"
 
 
@@ -191,9 +149,10 @@ def _share(claims: Sequence[bool]) -> float:
 def _read(text: str, message_format: str, starter_code: str) -> tuple[Parsed, str, str | None]:
     """The report in a text, the prose and the program; a report ends where the program begins."""
     parts = split_answer(text, starter_code=starter_code)
-    parsed = parse_report(parts.before, message_format)
+    parse = format_named(message_format).parse
+    parsed = parse(parts.before)
     if parsed.report is None and parts.after.strip():
-        late = parse_report(parts.after, message_format)
+        late = parse(parts.after)
         parsed = late if late.report is not None else parsed
     return parsed, f"{parts.before.strip()}\n{parts.after.strip()}".strip(), parts.code
 

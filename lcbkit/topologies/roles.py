@@ -10,7 +10,7 @@ from typing import Any
 
 from lcbkit.errors import BadValueError
 
-__all__ = ["SIZES", "TOPOLOGIES", "Plan", "Role", "mask_players", "plan_team", "role_prompts"]
+__all__ = ["SIZES", "TOPOLOGIES", "WITH_ROUNDS", "Plan", "Role", "mask_players", "plan_team", "role_prompts"]
 
 SIZES = (2, 4, 8, 10)
 """How many agents a team may have."""
@@ -22,6 +22,9 @@ _table: Mapping[str, Any] = tomllib.loads(
 
 TOPOLOGIES = tuple(_table)
 """The ways in which teams are wired, in the order in which they are listed."""
+
+WITH_ROUNDS = tuple(name for name, entry in _table.items() if "rounds" in entry)
+"""Those whose agents work in rounds, of which there can be more or fewer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,8 @@ from lcbkit.topologies.answer import AgentRun, TeamAnswer, Usage, Votes
 from lcbkit.topologies.contract import CONTRACT_VERSION, as_sent
 from lcbkit.topologies.delegation import manager_note
 from lcbkit.topologies.events import Event, Judged, RolloutFinished, RolloutStarted
-from lcbkit.topologies.messages import MESSAGE_FORMATS, Desk, reporting_contract
+from lcbkit.topologies.messages import Desk
+from lcbkit.topologies.reports import format_named
 from lcbkit.topologies.roles import Plan, mask_players, plan_team, role_prompts
 from lcbkit.waiting import run_sync, waking
 
@@ -60,8 +61,7 @@ def build_team(
         ModelError: if the model cannot be had, or cannot call tools and the team needs it to.
         RecordingError: if the model records into a file of teams with, or without, `python_exec`.
     """
-    if message_format not in MESSAGE_FORMATS:
-        raise BadValueError(f"no message format {message_format!r}; there is: {', '.join(MESSAGE_FORMATS)}")
+    format_named(message_format)  # refuses an unknown one before anything is loaded
     if python_exec is not None and not isinstance(python_exec, bool):
         raise BadValueError(f"python_exec is {python_exec!r}; it is True, False or None")
     plan = plan_team(topology, team_size, rounds)
@@ -83,7 +83,7 @@ def _assembled(
             answers=role.answers,
             python_exec=python_exec and role.python_exec,
             notes=[
-                reporting_contract(message_format),
+                format_named(message_format).contract,
                 manager_note(plan.workers, plan.texts, by_line=not python_exec) if role.workers else "",
             ],
         )

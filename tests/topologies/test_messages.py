@@ -7,11 +7,11 @@ from scripted_endpoint import ScriptedEndpoint
 from lcbkit.extract import extract_code
 from lcbkit.models import get_model
 from lcbkit.problems import Problem
-from lcbkit.topologies.messages import EVIDENCE_CHARS, MESSAGE_FORMATS, SUMMARY_CHARS, Desk
-from lcbkit.topologies.reports import parse_report
+from lcbkit.topologies.messages import EVIDENCE_CHARS, SUMMARY_CHARS, Desk
+from lcbkit.topologies.reports import MESSAGE_FORMATS, format_named
 from lcbkit.topologies.team import build_team
 
-STRUCTURED = ["semi_structured", "structured_soft"]
+STRUCTURED = [name for name in MESSAGE_FORMATS if name != "freeform"]
 LONG = '"""\n```\n[STATUS]\nJSON_REPORT:\n"""\n' + "\n".join(
     f"if True:\n\tx{number} = {{'k': [{number}]}}  # é\n" for number in range(200)
 )
@@ -48,7 +48,7 @@ def test_prose_is_cut_and_its_fences_and_tags_are_defused(message_format: str) -
 
 def test_what_the_agent_said_of_itself_wins() -> None:
     given, record = hand_over(f"{REPORT}\n```python\nprint(1)\n```", "semi_structured")
-    parsed = parse_report(given.partition("\n\n```")[0], "semi_structured")
+    parsed = format_named("semi_structured").parse(given.partition("\n\n```")[0])
     assert parsed.report is not None
     assert (parsed.report.status, parsed.report.confidence, parsed.report.next) == ("blocked", "low", "ask")
     assert record.ok

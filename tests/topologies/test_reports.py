@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcbkit.topologies.reports import CONFIDENCES, STATUSES, Report, fenced, parse_report, render_report
+from lcbkit.topologies.reports import CONFIDENCES, MESSAGE_FORMATS, STATUSES, Report, fenced, format_named
 
 TAGGED = "[STATUS]\nCompleted.\n[SUMMARY]\ns\n[EVIDENCE_OR_TESTS]\ne\n[CONFIDENCE]\nhigh, sure\n[NEXT]\nn"
 JSON = {"status": "completed", "summary": "s", "confidence": "low", "next": "n", "payload": {}}
@@ -21,17 +21,19 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lam
         next=texts,
         payload=st.dictionaries(st.text(max_size=5), st.integers() | texts, max_size=3),
     ),
-    st.sampled_from(["semi_structured", "structured_soft"]),
+    st.sampled_from([name for name in MESSAGE_FORMATS if format_named(name).render]),
 )
 def test_what_is_rendered_reads_as_a_whole_report(report: Report, message_format: str) -> None:
-    parsed = parse_report(render_report(report, message_format), message_format)
+    form = format_named(message_format)
+    assert form.render is not None
+    parsed = form.parse(form.render(report))
     assert parsed.ok
     assert parsed.report is not None
     assert (parsed.report.status, parsed.report.confidence) == (report.status, report.confidence)
 
 
 def test_a_tagged_report_is_read_field_by_field() -> None:
-    parsed = parse_report(f"Before.\n{TAGGED}\n[APPROACH]\ngreedy", "semi_structured")
+    parsed = format_named("semi_structured").parse(f"Before.\n{TAGGED}\n[APPROACH]\ngreedy")
     assert parsed.ok
     assert parsed.report == Report(
         status="completed",
@@ -58,12 +60,12 @@ def test_a_tagged_report_is_read_field_by_field() -> None:
     ],
 )
 def test_a_tagged_report_that_is_not_whole_is_no_valid_one(text: str) -> None:
-    assert not parse_report(text, "semi_structured").ok
+    assert not format_named("semi_structured").parse(text).ok
 
 
 def test_a_bracketed_word_inside_a_section_is_text() -> None:
     text = TAGGED.replace("\ne\n", "\n[INPUT]\n3\n```\n[NEXT]\n```\n")
-    parsed = parse_report(text, "semi_structured")
+    parsed = format_named("semi_structured").parse(text)
     assert parsed.ok
     assert parsed.report
     assert "[INPUT]" in parsed.report.evidence
@@ -80,7 +82,7 @@ def test_a_bracketed_word_inside_a_section_is_text() -> None:
     ],
 )
 def test_a_json_report_is_found_where_agents_put_it(text: str) -> None:
-    assert parse_report(text, "structured_soft").ok
+    assert format_named("structured_soft").parse(text).ok
 
 
 @pytest.mark.parametrize(
@@ -98,7 +100,7 @@ def test_a_json_report_is_found_where_agents_put_it(text: str) -> None:
     ],
 )
 def test_a_json_report_that_is_not_whole_is_no_valid_one(text: str) -> None:
-    assert not parse_report(text, "structured_soft").ok
+    assert not format_named("structured_soft").parse(text).ok
 
 
 def test_a_fence_is_longer_than_any_inside() -> None:

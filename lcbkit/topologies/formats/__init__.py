@@ -1,0 +1,1 @@
+"""The message formats, a file each; `reports.MESSAGE_FORMATS` names them."""
