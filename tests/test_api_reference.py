@@ -119,9 +119,12 @@ def known_words() -> set[str]:
     """Every identifier of the library's code, and every word that it writes as a text."""
     words = set(dir(builtins)) | ELSEWHERE
     for path in (ROOT / "lcbkit").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200:
-                words |= set(re.findall(r"[\w.]+", node.value))
+        nodes = list(ast.walk(ast.parse(path.read_text())))
+        docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
+            value = node.value if isinstance(node, ast.Constant) and id(node) not in docstrings else None
+            if isinstance(value, str) and len(value) < 200:
+                words |= set(re.findall(r"[\w.]+", value))
             words |= {
                 getattr(node, field)
                 for field in ("id", "attr", "arg", "name")
