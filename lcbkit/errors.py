@@ -25,6 +25,7 @@ class LcbkitError(Exception):
     """
 
     exit_code = 2
+    """What the command line ends with."""
 
 
 class BadValueError(LcbkitError, ValueError):
@@ -40,7 +41,11 @@ class UnusableTestsError(DatasetError):
 
 
 class UnknownProblemError(LcbkitError):
-    """An id that the loaded problems do not hold."""
+    """An id that the loaded problems do not hold.
+
+    Attributes:
+        problem_id: the id that was asked for.
+    """
 
     def __init__(self, problem_id: str, known: Sequence[str], *, others: Sequence[str] = ()) -> None:
         self.problem_id = problem_id
@@ -56,6 +61,7 @@ class NothingToDoError(LcbkitError):
     """The filters match no problem."""
 
     exit_code = 1
+    """Apart from mistakes: the question was right, and the answer is empty."""
 
 
 class ModelError(LcbkitError):

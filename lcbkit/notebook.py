@@ -86,7 +86,11 @@ def _replays(team: "Team", problem: "Problem") -> bool:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Texts:
-    """Texts next to each other; made by `show_texts`."""
+    """Texts next to each other; made by `show_texts`.
+
+    Attributes:
+        texts: by their titles.
+    """
 
     texts: Mapping[str, str]
 

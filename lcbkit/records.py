@@ -14,6 +14,7 @@ from lcbkit.errors import RunFolderError
 __all__ = ["SCHEMA_VERSION", "Record", "Status"]
 
 SCHEMA_VERSION = 1
+"""Stands in each row; changes when a field changes its meaning."""
 
 
 class Status(StrEnum):

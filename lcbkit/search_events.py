@@ -34,7 +34,11 @@ class JobStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseStarted:
-    """One of the phases `optimize`, `validate` and `test` begins."""
+    """A phase begins.
+
+    Attributes:
+        phase: `optimize`, `validate` or `test`.
+    """
 
     phase: str
 
@@ -108,3 +112,4 @@ class JobFinished:
 SearchEvent: TypeAlias = (
     JobStarted | PhaseStarted | RolloutCharged | IncumbentReported | EvaluationAdvanced | JobFinished
 )
+"""What a listener is told."""

@@ -119,6 +119,7 @@ def known_words() -> set[str]:
     """Every identifier of the library's code, and every word that it writes as a text."""
     words = set(dir(builtins)) | ELSEWHERE
     for path in (ROOT / "lcbkit").rglob("*.py"):
+        words.add(path.stem)
         nodes = list(ast.walk(ast.parse(path.read_text())))
         docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
         for node in nodes:

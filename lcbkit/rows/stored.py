@@ -26,7 +26,11 @@ class StoredRow(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MemoryRow:
-    """A row held in memory."""
+    """A row held in memory.
+
+    Attributes:
+        row: its fields by their names.
+    """
 
     row: Mapping[str, Any] = field(repr=False)
 

@@ -27,6 +27,9 @@ class RunFiles:
 
     A predictions file of the usual name has plain names beside it; any other lends them its own, so that
     several runs fit into one folder.
+
+    Attributes:
+        predictions: the file of the records.
     """
 
     predictions: Path

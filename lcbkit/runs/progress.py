@@ -71,8 +71,13 @@ class RunFinished:
 
 
 RunEvent: TypeAlias = RunStarted | InstanceFinished | RunFinished
+"""What a listener is told."""
+
 Listener: TypeAlias = Callable[[RunEvent], str | None]
+"""Gets each event, and may return "stop"."""
+
 Progress: TypeAlias = bool | Listener
+"""False for silence, True for a bar, or who listens."""
 
 
 @contextmanager

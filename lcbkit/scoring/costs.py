@@ -53,7 +53,13 @@ def amount(value: float) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """What a model costs per million tokens; `cached` is for read tokens that the endpoint had cached."""
+    """What a model costs per million tokens.
+
+    Attributes:
+        input: read ones.
+        output: written ones.
+        cached: read ones that the endpoint had cached; None means as much as others.
+    """
 
     input: float
     output: float
@@ -128,6 +134,7 @@ class Prices:
 
 
 PriceSource: TypeAlias = Prices | Mapping[str, Any] | str | Path
+"""A price table, what one holds, or the TOML or JSON file in which it stands."""
 
 
 def _parse(values: Mapping[str, Any], where: str) -> Prices:

@@ -15,6 +15,7 @@ __all__ = ["UNKNOWN", "Score", "Summary", "group", "in_order", "mean_pass_at_k",
 
 MODES = ("stdin", "functional")
 UNKNOWN = "unk"
+"""The group of what has no value in a grouping."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

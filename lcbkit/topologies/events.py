@@ -25,7 +25,12 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RolloutStarted:
-    """A team begins a problem."""
+    """A team begins a problem.
+
+    Attributes:
+        topology: of the team.
+        problem_id: the problem.
+    """
 
     topology: str
     problem_id: str
@@ -36,7 +41,13 @@ class RolloutStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentStarted:
-    """An agent begins to work."""
+    """An agent begins to work.
+
+    Attributes:
+        agent: number of the agent.
+        role: its role.
+        round: of a debate, or turn of a manager.
+    """
 
     agent: int
     role: str
@@ -70,7 +81,11 @@ class ToolCalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentFinished:
-    """An agent is done, well or not."""
+    """An agent is done, well or not.
+
+    Attributes:
+        run: what it was told and wrote, and how it ended.
+    """
 
     run: AgentRun
 
@@ -83,7 +98,11 @@ class AgentFinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handoff:
-    """A text goes from one agent to another."""
+    """A text goes from one agent to another.
+
+    Attributes:
+        record: the hand-off.
+    """
 
     record: HandoffRecord
 
@@ -111,7 +130,11 @@ class RoundFinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Voted:
-    """The team has voted over its programs."""
+    """The team has voted over its programs.
+
+    Attributes:
+        votes: how the vote went.
+    """
 
     votes: Votes
 
@@ -137,7 +160,12 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RolloutFinished:
-    """The team has answered; always the last event."""
+    """The team has answered; always the last event.
+
+    Attributes:
+        problem_id: the problem.
+        answer: what the team gives.
+    """
 
     problem_id: str
     answer: TeamAnswer
@@ -157,6 +185,7 @@ Event: TypeAlias = (
     | Judged
     | RolloutFinished
 )
+"""What `Team.astream` yields."""
 
 
 def _who(agent: int, role: str, round: int = 0) -> str:
