@@ -41,7 +41,17 @@ WORKERS_OF_A_FOLDER = {
     "display": {"answer"},
     "scoring": {"comparison", "costs", "overview", "scores", "tables"},
     "sweeps": {"running"},
-    "topologies": {"agents", "calls", "desk_work", "events", "formats", "messages", "rollout", "team", "turns"}
+    "topologies": {
+        "agents",
+        "calls",
+        "desk_work",
+        "events",
+        "formats",
+        "messages",
+        "rollout",
+        "team",
+        "turns",
+    }
     | {"specification", "vote", *TOPOLOGIES},
     "optimizers": {path.stem for path in (PACKAGE / "optimizers").glob("*.py")}
     - {"bandit", "belief", "bundle", "lessons", "overlay", "pairwise", "rescoring", "seeds", "shapley"}
