@@ -59,10 +59,10 @@ def test_it_is_made_without_a_warning_and_needs_no_network(pages: dict[str, str]
         assert not re.findall(r'(?:src|<link[^>]* href)="(?:https?:)?//[^"]*"', text)
 
 
-def test_every_type_of_ours_that_a_signature_names_has_a_page(pages: dict[str, str]) -> None:
-    for name, text in pages.items():
+def test_every_type_of_ours_that_a_public_signature_names_has_a_page(pages: dict[str, str]) -> None:
+    for name in ("lcbkit.html", "lcbkit/plots.html", "lcbkit/widgets.html"):
         types = Types()
-        types.feed(text)
+        types.feed(pages[name])
         assert not set(re.findall(r"\blcbkit(?:\.\w+)+", types.text)), name
 
 
