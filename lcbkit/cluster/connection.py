@@ -2,11 +2,12 @@
 
 import logging
 import multiprocessing
+import signal
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from lcbkit.cluster.packages import Client, LocalCluster, config, default_client
+from lcbkit.cluster.packages import Client, LocalCluster, Worker, WorkerPlugin, config, default_client
 from lcbkit.errors import BadValueError, EngineError
 
 __all__ = ["connected"]
@@ -31,7 +32,7 @@ async def connected(engine: Any) -> AsyncIterator[Client]:
         EngineError: the scheduler cannot be reached.
     """
     async with AsyncExitStack() as stack:
-        address, security = await _scheduler(engine, stack)
+        address, security, own = await _scheduler(engine, stack)
         try:
             client = await stack.enter_async_context(
                 Client(address, security=security, asynchronous=True, set_as_default=False, name="lcbkit")
@@ -41,29 +42,38 @@ async def connected(engine: Any) -> AsyncIterator[Client]:
                 f"no Dask scheduler answers at {address} ({error or type(error).__name__}); start one there, "
                 "or name another"
             ) from error
+        if own:
+            await client.register_plugin(_Deaf(), name="lcbkit-deaf")
         if not await client.nthreads():
             _log.warning("the cluster at %s has no worker yet; waiting for the first one", address)
             await client.wait_for_workers(1)
         yield client
 
 
-async def _scheduler(engine: Any, stack: AsyncExitStack) -> tuple[str, Any]:
-    """The address of a scheduler, and what secures the way to it."""
+class _Deaf(WorkerPlugin):
+    """Leaves Ctrl-C, which reaches all processes of a terminal, to the one that ends the others."""
+
+    def setup(self, worker: Worker) -> None:  # noqa: ARG002 - Dask's signature
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+async def _scheduler(engine: Any, stack: AsyncExitStack) -> tuple[str, Any, bool]:
+    """The address of a scheduler, what secures the way to it, and whether it was started here."""
     if isinstance(engine, str) and engine != "dask":
         if ":" not in engine:
             raise BadValueError(f"engine is {engine!r}; {_CHOICES}")
-        return engine, None
+        return engine, None, False
     if engine == "dask":
         found = _current_client() or config.get("scheduler-address", None)
         if found is None:
             found = await stack.enter_async_context(_local_cluster())
-        return found if isinstance(found, tuple) else await _scheduler(found, stack)
+        return (*found, True) if isinstance(found, tuple) else await _scheduler(found, stack)
     if isinstance(engine, Client):
         if engine.status != "running":
             raise EngineError(f"the Dask client is {engine.status}; connect it, or give a new one")
-        return engine.scheduler.address, engine.security
+        return engine.scheduler.address, engine.security, False
     if isinstance(address := getattr(engine, "scheduler_address", None), str):
-        return address, getattr(engine, "security", None)
+        return address, getattr(engine, "security", None), False
     raise BadValueError(f"engine is {type(engine).__name__} {engine!r}; {_CHOICES}")
 
 
