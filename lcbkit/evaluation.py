@@ -55,8 +55,8 @@ def evaluate(
         team: from `build_team`.
         problems: from `load_problems`.
         out_dir: the run's folder; None makes one below `runs/`, named by dataset, team and model.
-        out: a file for the predictions instead; the other files go beside it.
-        samples: submissions per problem.
+        out: a `.jsonl` file for the predictions instead; the other files go beside it.
+        samples: submissions per problem, at most 1,000.
         seed: of the first agent in the first sample.
         concurrency: model calls in flight at one time, over all problems.
         judge_workers: programs judged at one time; None means one per core.

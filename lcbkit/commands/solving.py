@@ -54,7 +54,10 @@ def demo(topology: str, seed: int, **options: Any) -> None:
     "--out-dir", type=click.Path(path_type=Path), metavar="DIR", help="The run's folder.  [default: runs/…]"
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path), metavar="FILE", help="The predictions' file; the rest beside."
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The predictions' .jsonl file; the rest beside.",
 )
 @with_engine
 @with_record
