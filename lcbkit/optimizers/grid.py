@@ -1,6 +1,6 @@
 """What the protocol runs and what a job will cost, known before a model is asked."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Any
@@ -98,7 +98,8 @@ def least_budget(spec: JobSpec, *, train: int, validation: int) -> int:
         train: rows of that split.
         validation: rows of that split.
     """
-    shape, asked = spec.shape, spec.settings
+    shape = spec.shape
+    asked: Mapping[str, int] = spec.settings  # those that are read here are numbers
     players = team_spec(
         plan_team(shape.topology, None if shape.topology == "single" else shape.team_size)
     ).players
@@ -112,7 +113,7 @@ def least_budget(spec: JobSpec, *, train: int, validation: int) -> int:
         case "maspo":
             return 2 * min(train, asked.get("minibatch", 10))
         case "hivemind":
-            return min(asked.get("max_coalitions", 40), 2 ** len(players)) + 2
+            return min(asked.get("max_coalitions", 40), 1 << len(players)) + 2
         case "maspob":
             return 2 * min(train, asked.get("minibatch", 5))
         case "tavo":
