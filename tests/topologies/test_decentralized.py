@@ -47,6 +47,20 @@ def test_each_peer_continues_its_own_words_with_the_others_last_answers(
         assert request.last.endswith(build_prompt(problem).strip())
 
 
+def test_in_a_third_round_a_peer_reads_the_second_and_continues_both_of_its_own(
+    endpoint: ScriptedEndpoint, problem: Problem
+) -> None:
+    endpoint.script = lambda request: f"peer {request.seed} in round {turn(request)}"
+    decentralized(endpoint, team_size=2, rounds=3).solve(problem)
+    third = [request for request in endpoint.requests if turn(request) == 2]
+    assert sorted(request.seed or 0 for request in third) == [0, 1]
+    for request in third:
+        own = [message["content"] for message in request.messages if message["role"] == "assistant"]
+        assert own == [f"peer {request.seed} in round {round}" for round in (0, 1)]
+        assert f"peer {1 - (request.seed or 0)} in round 1" in request.last
+        assert "in round 0" not in request.last
+
+
 def test_peers_vote_with_their_last_programs(endpoint: ScriptedEndpoint, problem: Problem) -> None:
     def script(request: Request) -> str:
         return ANSWER if turn(request) and request.seed != 0 else OTHER
