@@ -143,6 +143,17 @@ def test_the_stop_word_in_a_sentence_stops_nothing(endpoint: ScriptedEndpoint, p
     assert len(manager.requests) == 2
 
 
+def test_the_stop_word_in_a_sentence_does_not_submit_a_workers_program(
+    endpoint: ScriptedEndpoint, problem: Problem
+) -> None:
+    job_first = Reply(tool_calls=[job("coder_worker", "write")])
+    manager = Manager(
+        endpoint, job_first, "We do not TERMINATE yet.", FINAL, worker="```python\nprint(0)\n```"
+    )
+    assert centralized(endpoint).solve(problem).code == DOUBLE
+    assert len(manager.requests) == 3
+
+
 def test_the_stop_word_ends_the_work_with_a_workers_program(
     endpoint: ScriptedEndpoint, problem: Problem
 ) -> None:
