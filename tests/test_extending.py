@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from lcbkit.topologies.roles import TOPOLOGIES
 from tests.conftest import ROOT
 
 EXAMPLES = Path(__file__).parent / "extending"
@@ -21,6 +22,13 @@ def put_in(path: Path, after: str, text: str) -> None:
     path.write_text(f"{before}{found}{text}{rest}")
 
 
+def put_file(name: str, folder: Path) -> None:
+    """Copy a file of the examples into a folder that has none of its name."""
+    target = folder / Path(name).name
+    assert not target.exists(), f"the library has a file {target.name} of its own: rename the example"
+    shutil.copy(EXAMPLES / name, target)
+
+
 def extended_copy(folder: Path) -> Path:
     package = folder / "lcbkit"
     shutil.copytree(ROOT / "lcbkit", package, ignore=shutil.ignore_patterns("__pycache__"))
@@ -28,24 +36,29 @@ def extended_copy(folder: Path) -> Path:
     (folder / "data_cache").symlink_to(ROOT / "data_cache")
     topologies, plots = package / "topologies", package / "plots"
 
-    shutil.copy(EXAMPLES / "review.py", topologies)
-    shutil.copytree(EXAMPLES / "prompts", topologies / "prompts", dirs_exist_ok=True)
-    with (topologies / "teams.toml").open("a") as table:
-        table.write("\n" + (EXAMPLES / "review.toml").read_text())
-
-    shutil.copy(EXAMPLES / "headings.py", topologies / "formats")
-    put_in(topologies / "reports.py", '"structured_soft"', ', "headings"')
-
-    shutil.copy(EXAMPLES / "rewrite.py", package / "optimizers")
-    put_in(package / "optimizers/methods.py", "= {\n", '    "rewrite": ("Rewrite", "RewriteSettings"),\n')
-
-    shutil.copy(EXAMPLES / "statuses.py", plots)
-    put_in(plots / "__init__.py", "import save_figure\n", "from lcbkit.plots.statuses import plot_statuses\n")
-    put_in(plots / "__init__.py", "__all__ = [\n", '    "plot_statuses",\n')
-    put_in(
-        plots / "every.py", "import plot_differences\n", "from lcbkit.plots.statuses import plot_statuses\n"
+    assert "example_review" not in TOPOLOGIES, (
+        "teams.toml has an [example_review] of its own: rename the example"
     )
-    put_in(plots / "every.py", "= {\n", '        "statuses": plot_statuses,\n')
+    put_file("example_review.py", topologies)
+    for role in ("author", "critic"):
+        put_file(f"prompts/example_{role}.txt", topologies / "prompts")
+    with (topologies / "teams.toml").open("a") as table:
+        table.write("\n" + (EXAMPLES / "example_review.toml").read_text())
+
+    put_file("example_headings.py", topologies / "formats")
+    put_in(topologies / "reports.py", '"structured_soft"', ', "example_headings"')
+
+    put_file("example_rewrite.py", package / "optimizers")
+    put_in(
+        package / "optimizers/methods.py", "= {\n", '    "example_rewrite": ("Rewrite", "RewriteSettings"),\n'
+    )
+
+    put_file("example_statuses.py", plots)
+    taken_in = "from lcbkit.plots.example_statuses import plot_example_statuses\n"
+    put_in(plots / "__init__.py", "import save_figure\n", taken_in)
+    put_in(plots / "__init__.py", "__all__ = [\n", '    "plot_example_statuses",\n')
+    put_in(plots / "every.py", "import plot_differences\n", taken_in)
+    put_in(plots / "every.py", "= {\n", '        "example_statuses": plot_example_statuses,\n')
     return package
 
 

@@ -52,7 +52,7 @@ WORKERS_OF_A_FOLDER = {
         "team",
         "turns",
     }
-    | {"specification", "vote", *TOPOLOGIES},
+    | {"specification", "submission", "vote", *TOPOLOGIES},
     "optimizers": {path.stem for path in (PACKAGE / "optimizers").glob("*.py")}
     - {"bandit", "belief", "bundle", "lessons", "overlay", "pairwise", "rescoring", "seeds", "shapley"}
     - {"statistics", "toy_shapes"},

@@ -28,7 +28,7 @@ from PIL import Image
 import lcbkit
 from lcbkit import plots
 from lcbkit.errors import BadValueError, LcbkitError
-from lcbkit.plots.marks import EDGE
+from lcbkit.plots.marks import EDGE, shown_groups
 from lcbkit.plots.style import LOOKS, THEMES, heat_colours, lightness, look_of
 from lcbkit.results import Run, compare, wilson_interval
 from lcbkit.scoring.scores import Score
@@ -508,6 +508,16 @@ def test_files_go_where_they_should_or_one_sentence_says_why_not(tmp_path: Path)
     (tmp_path / "file").write_text("")
     with pytest.raises(LcbkitError, match="cannot write"):
         plots.save_figure(figure, tmp_path / "file" / "f")
+
+
+def test_groups_stand_in_the_shared_order_whatever_each_run_holds() -> None:
+    few, many = (
+        {name: Score(n=1, scored=0, passed=0, interval=None) for name in names}
+        for names in (("easy", "hard", "9", "unk"), ("easy", "medium", "10"))
+    )
+    assert (
+        shown_groups([few, many]) == shown_groups([many, few]) == ["easy", "medium", "hard", "9", "10", "unk"]
+    )
 
 
 def test_figures_are_forgotten_when_nobody_holds_them() -> None:

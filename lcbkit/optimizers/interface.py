@@ -268,14 +268,15 @@ class TeamSpec:
     """The wiring of the team, as far as methods may build on it.
 
     Attributes:
-        topology: `single`, `independent`, `sequential`, `centralized` or `decentralized`.
+        topology: its name, such as `sequential`.
         team_size: how many agents.
         roles: the optimized roles, in the runtime's own order; one for a team of replicas.
-        edges: (from, to) between roles: a chain, or manager to each worker; none for replicas.
+        edges: (from, to) between roles: manager to each worker, else from each role to the next; none for
+            replicas. Of a team that is no chain, this leaves out who else reads whom.
         terminal: the role whose text is the submission.
-        players: what a mask may name: the roles of a chain, the workers of a manager, `role::0` to
-            `role::n-1` of replicas; none for the single agent.
-        replicas: agents that share the one prompt; 1 where each role has its own.
+        players: what a mask may name: the roles of a chain, the workers of a manager, `role::number` of
+            every agent where some share a role; none for the single agent.
+        replicas: agents that share the one prompt; 1 in a team of several roles.
         successor: of each role; None for the terminal one and for replicas. A worker's is the manager.
         predecessors: of each role. The manager's are its workers, a worker's is the manager.
         descriptions: what each role is there for, in a sentence.

@@ -19,11 +19,12 @@ def transcript(answer: TeamAnswer, task: str, team: TeamSpec) -> tuple[Message, 
     Args:
         answer: of the team.
         task: the problem's prompt.
-        team: tells replicas of a shared role apart.
+        team: its players tell agents that share a role apart.
     """
     messages = [Message(source="user", content=task)]
     for run in answer.trajectory:
-        source = player_of(run.role, run.agent) if team.replicas > 1 else run.role
+        player = player_of(run.role, run.agent)
+        source = player if player in team.players else run.role
         messages += [_message(message, source) for message in _own(run, team)]
     return tuple(messages)
 

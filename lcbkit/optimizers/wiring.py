@@ -20,7 +20,12 @@ _PROMPT = "(the role's own prompt stands here)"
 
 
 def team_spec(plan: Plan) -> TeamSpec:
-    """What a plan says of its team."""
+    """What a plan says of its team.
+
+    A plan says who gives jobs to whom, and in which order the roles stand, but not who reads whom. So the
+    edges of a team without a manager are those of a line: right for a chain, and only the way forward for a
+    team in which a role reads what came of its own text.
+    """
     roles = tuple(dict.fromkeys(role.name for role in plan.roles))
     names = [role.name for role in plan.roles]
     terminal = next(role.name for role in plan.roles if role.answers)
@@ -35,19 +40,13 @@ def team_spec(plan: Plan) -> TeamSpec:
             predecessors[manager] = (*predecessors[manager], target)
         else:
             successor[source], predecessors[target] = target, (source,)
-    if len(names) == 1:
-        players: tuple[str, ...] = ()
-    elif replicas > 1:
-        players = tuple(player_of(roles[0], number) for number in range(replicas))
-    else:
-        players = tuple(role for role in roles if role != manager)
     return TeamSpec(
         topology=plan.topology,
         team_size=plan.size or 1,
         roles=roles,
         edges=edges,
         terminal=terminal,
-        players=players,
+        players=tuple(plan.players),
         replicas=replicas,
         successor=successor,
         predecessors=predecessors,
@@ -57,7 +56,7 @@ def team_spec(plan: Plan) -> TeamSpec:
 
 
 def player_of(role: str, number: int) -> str:
-    """What a mask and a transcript call a replica of a shared role."""
+    """What a mask and a transcript call an agent of a team in which some share a role."""
     return f"{role}::{number}"
 
 

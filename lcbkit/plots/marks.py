@@ -9,7 +9,7 @@ from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 
 from lcbkit.plots.style import Look, Theme
-from lcbkit.scoring.scores import UNKNOWN, Score
+from lcbkit.scoring.scores import UNKNOWN, Score, in_order
 
 __all__ = [
     "EDGE",
@@ -32,9 +32,8 @@ NO_SCORE = "\u2013"
 
 
 def shown_groups(tables: Sequence[Mapping[str, Score]]) -> list[str]:
-    """The groups of which some run holds an instance, in the order of the tables, the unknown ones last."""
-    names = dict.fromkeys(name for table in tables for name, score in table.items() if score.n)
-    return sorted(names, key=lambda name: name == UNKNOWN)
+    """The groups of which some run holds an instance, in the order that all tables share."""
+    return sorted({name for table in tables for name, score in table.items() if score.n}, key=in_order)
 
 
 def group_word(group: str) -> str:

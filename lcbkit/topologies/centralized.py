@@ -21,6 +21,7 @@ from lcbkit.topologies.desk_work import Reply, deliver, next_messages, sort_call
 from lcbkit.topologies.messages import Desk
 from lcbkit.topologies.roles import Plan, Role
 from lcbkit.topologies.rollout import Rollout, TeamState, node
+from lcbkit.topologies.submission import newest_program
 
 __all__ = ["build_graph"]
 
@@ -67,7 +68,7 @@ def build_graph(
             offer_tools=not closing,
         )
         transcript = list(run.messages[1:])
-        program = _newest_program(plan, [*state.get("answers", []), run])
+        program = newest_program(plan, [*state.get("answers", []), run])
         given = {(job.worker, job.instructions) for job, then in state.get("given", []) if then == program}
         left = max_turns - used - 1
         jobs, refused = ([], []) if closing else sort_calls(run, plan.workers, turn, left, given)
@@ -92,7 +93,7 @@ def build_graph(
     def hand_out(state: HubState) -> list[Send] | str:
         if state["done"]:
             return "finish"
-        program = _newest_program(plan, state["answers"])
+        program = newest_program(plan, state["answers"])
         shared = {"task": state["task"], "starter_code": state.get("starter_code", ""), "program": program}
         turn = len(_of_manager(state["answers"])) - 1
         return [
@@ -134,13 +135,6 @@ def _ran_code(run: AgentRun) -> bool:
     return bool(run.messages[-1]["role"] == "tool")
 
 
-def _newest_program(plan: Plan, runs: Sequence[AgentRun]) -> str | None:
-    """The newest program of the manager or of a worker whose duty is to write programs."""
-    writers = {role.name for role in plan.roles if role.programs}
-    programs = (run.submission for run in reversed(runs) if run.role in writers)
-    return next((program for program in programs if program is not None), None)
-
-
 def _answer(
     plan: Plan, desk: Desk, runs: Sequence[AgentRun], handoffs: Sequence[HandoffRecord]
 ) -> TeamAnswer:
@@ -150,7 +144,7 @@ def _answer(
     """
     own = _of_manager(runs)
     written = [run for run in own if run.submission is not None]
-    code = written[-1].submission if written else _newest_program(plan, runs)
+    code = written[-1].submission if written else newest_program(plan, runs)
     return TeamAnswer.of(
         code=None if own[-1].infra else code,
         raw=(written or own)[-1].text,

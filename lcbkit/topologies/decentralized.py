@@ -4,7 +4,7 @@
 batch.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage
@@ -19,6 +19,7 @@ from lcbkit.topologies.events import Handoff, RoundFinished, Voted
 from lcbkit.topologies.messages import Desk, own_words
 from lcbkit.topologies.roles import Plan
 from lcbkit.topologies.rollout import Rollout, TeamState, node
+from lcbkit.topologies.submission import submitted
 from lcbkit.topologies.transcript import replayed
 from lcbkit.topologies.vote import count_votes
 
@@ -71,7 +72,8 @@ def build_graph(
 
     async def vote(state: DebateState) -> DebateState:
         runs = sorted(state["answers"], key=lambda run: (run.round, run.agent))
-        programs = [_program(runs, number) for number in range(len(plan.roles))]
+        numbers = range(len(plan.roles))
+        programs = [submitted(plan, [run for run in runs if run.agent == number]) for number in numbers]
         votes = count_votes(programs)
         get_stream_writer()(Voted(votes=votes))
         speaker = plan.active[0][0] if votes.winner is None else votes.winner
@@ -132,13 +134,6 @@ def _continued(
 
 def _of_round(state: DebateState, round: int) -> list[AgentRun]:
     return [run for run in state["answers"] if run.round == round]
-
-
-def _program(runs: Sequence[AgentRun], number: int) -> str | None:
-    """A peer's newest program; none if the endpoint broke off its last answer, or if it does not act."""
-    own = [run for run in runs if run.agent == number]
-    programs = (run.submission for run in reversed(own) if not own[-1].infra)
-    return next((code for code in programs if code is not None), None)
 
 
 if __name__ == "__main__":

@@ -85,15 +85,15 @@ class Plan:
     def players(self) -> dict[str, int]:
         """The agents that the team can be tried without, by the name of each with its number.
 
-        An agent that shares its role with others is `role::number`. A manager is no player: without it there
-        is no team; nor is an agent that works alone.
+        Where agents share a role, each is `role::number`, one with a role of its own too. A manager is no
+        player: without it there is no team; nor is an agent that works alone.
         """
         if self.size is None:
             return {}
         names = [role.name for role in self.roles]
         if len(set(names)) < len(names):
-            return {f"{name}::{number}": number for number, name in enumerate(names)}
-        return {role.name: number for number, role in enumerate(self.roles) if not role.workers}
+            names = [f"{name}::{number}" for number, name in enumerate(names)]
+        return {names[number]: number for number, role in enumerate(self.roles) if not role.workers}
 
     @property
     def active(self) -> list[tuple[int, Role]]:

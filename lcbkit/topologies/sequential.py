@@ -19,6 +19,7 @@ from lcbkit.topologies.events import Handoff
 from lcbkit.topologies.messages import Desk, own_words
 from lcbkit.topologies.roles import Plan
 from lcbkit.topologies.rollout import Rollout, TeamState, node
+from lcbkit.topologies.submission import submitted
 
 __all__ = ["build_graph"]
 
@@ -81,17 +82,8 @@ def _message(order: str, task: str, notes: Sequence[str], role: str) -> str:
 def _answer(
     plan: Plan, desk: Desk, runs: Sequence[AgentRun], handoffs: Sequence[HandoffRecord]
 ) -> TeamAnswer:
-    """The last stage's program, or the newest one before it of a stage whose duty is to write programs.
-
-    If the endpoint broke off the last stage, there is none: what the team would have answered is open.
-    """
-    code = runs[-1].submission
-    if code is None and not runs[-1].infra:
-        writers = {role.name for role in plan.roles if role.programs}
-        programs = (run.submission for run in reversed(runs) if run.role in writers)
-        code = next((program for program in programs if program is not None), None)
     return TeamAnswer.of(
-        code=code,
+        code=submitted(plan, runs),
         raw=runs[-1].text,
         trajectory=runs,
         handoffs=handoffs,

@@ -1,5 +1,6 @@
 """Uses what was added to a copy of the library; run by `test_extending.py` with that copy in front."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -19,7 +20,9 @@ ANSWER = (
 with ScriptedEndpoint() as endpoint:
     endpoint.replies(ANSWER)
     team = lcbkit.build_team(
-        "review", message_format="headings", model=lcbkit.get_model("scripted", base_url=endpoint.url)
+        "example_review",
+        message_format="example_headings",
+        model=lcbkit.get_model("scripted", base_url=endpoint.url),
     )
     answer = team.solve(lcbkit.load_problems("sample")[0])
 assert [run.role for run in answer.trajectory] == ["author", "critic", "critic", "critic", "author"]
@@ -30,10 +33,20 @@ assert answer.communication is not None
 assert answer.communication["parse_rate"] == 1.0
 assert all("#### Status" in text for text in team.sent_prompts.values())
 
+# Without its author, and with last texts that hold no program.
+problem = lcbkit.load_problems("sample")[0]
+with ScriptedEndpoint() as endpoint:
+    endpoint.script = lambda _request: ANSWER if len(endpoint.requests) == 1 else "It is right as it stands."
+    team = lcbkit.build_team("example_review", model=lcbkit.get_model("scripted", base_url=endpoint.url))
+    assert team.solve(problem).code == "print(6)"
+    alone = team.without("author::3").solve(problem)
+assert [(run.role, run.agent) for run in alone.trajectory] == [("critic", number) for number in (2, 0, 1, 2)]
+assert (alone.code, alone.status) == (None, "no_code")
+
 # The optimizer, on the new topology.
 found = lcbkit.optimize(
-    "rewrite",
-    "review",
+    "example_rewrite",
+    "example_review",
     model="toy",
     dataset="toy",
     out=HERE / "job",
@@ -42,15 +55,30 @@ found = lcbkit.optimize(
     progress=False,
 )
 assert found.summary["optimization"]["budget"]["charged"] == 8
-assert found.job["cell"]["method"] == "rewrite"
+assert found.job["cell"]["method"] == "example_rewrite"
+
+# A method that leaves players out, in a team in which some share a role.
+found = lcbkit.optimize(
+    "hivemind",
+    "example_review",
+    model="toy",
+    dataset="toy",
+    out=HERE / "masked",
+    budget=40,
+    allow_any_cell=True,
+    progress=False,
+)
+[cycle] = json.loads((HERE / "masked/optimization/optimizer_result.json").read_text())["history"]
+assert "author::3+critic::0" in cycle["coalitions"]
+assert set(cycle["credits"]) == {"author", "critic"}
 
 # The figure, alone and among all.
-rows = [{"id": str(n), "em": n % 2, "topology": "review", "size": 4, "model": "m"} for n in range(4)]
+rows = [{"id": str(n), "em": n % 2, "topology": "example_review", "size": 4, "model": "m"} for n in range(4)]
 run = lcbkit.Run.from_frame(__import__("pandas").DataFrame(rows))
 assert summarize(run.records).statuses["ok"] == 4
-lcbkit.save_figure(lcbkit.plots.plot_statuses(run), HERE / "statuses")  # type: ignore[attr-defined]
-assert (HERE / "statuses.pdf").stat().st_size
-assert "statuses" in dict(lcbkit.plots.every_figure(run))
+lcbkit.save_figure(lcbkit.plots.plot_example_statuses(run), HERE / "example_statuses")  # type: ignore[attr-defined]
+assert (HERE / "example_statuses.pdf").stat().st_size
+assert "example_statuses" in dict(lcbkit.plots.every_figure(run))
 
 # The command line knows them.
 choices = {
@@ -58,6 +86,6 @@ choices = {
     for command in ("run", "optimize")
     for option in lcb.commands[command].params
 }
-assert "review" in choices["run", "topology"]
-assert "headings" in choices["run", "message_format"]
-assert "rewrite" in choices["optimize", "method"]
+assert "example_review" in choices["run", "topology"]
+assert "example_headings" in choices["run", "message_format"]
+assert "example_rewrite" in choices["optimize", "method"]

@@ -1,8 +1,10 @@
 import pytest
 
 from lcbkit.optimizers.interface import TeamSpec
+from lcbkit.optimizers.transcripts import transcript
 from lcbkit.optimizers.wiring import team_spec
-from lcbkit.topologies.roles import plan_team
+from lcbkit.topologies.answer import AgentRun, TeamAnswer, Usage
+from lcbkit.topologies.roles import Plan, Role, mask_players, plan_team
 
 
 def spec(topology: str, size: int = 4) -> TeamSpec:
@@ -40,6 +42,42 @@ def test_replicas_share_one_role_and_are_players_of_their_own(topology: str, rol
 def test_nobody_can_be_left_out_of_a_team_of_one() -> None:
     team = spec("single")
     assert (team.roles, team.players, team.replicas, team.team_size) == (("solver",), (), 1, 1)
+
+
+def test_where_some_share_a_role_a_mask_and_a_transcript_name_every_agent_with_its_number() -> None:
+    readers, author = (Role(name="reader"),) * 2, Role(name="author", answers=True)
+    plan = Plan(topology="readers", size=3, max_tool_rounds=1, roles=(*readers, author))
+    team = team_spec(plan)
+    assert team.players == ("reader::0", "reader::1", "author::2")
+    assert (team.roles, team.replicas, team.terminal) == (("reader", "author"), 1, "author")
+    assert [number for number, _ in mask_players(plan, team.players[1:]).active] == [0]
+    answer = TeamAnswer.of(code=None, raw="", trajectory=[said(1, "reader"), said(2, "author")])
+    assert [message.source for message in transcript(answer, "task", team)] == [
+        *("user", "reader::1", "author::2")
+    ]
+
+
+def test_a_manager_is_no_player_where_its_workers_share_a_role() -> None:
+    manager = Role(name="manager", answers=True, workers=("worker",))
+    plan = Plan(topology="crew", size=3, max_tool_rounds=1, roles=(manager, *(Role(name="worker"),) * 2))
+    assert team_spec(plan).players == ("worker::1", "worker::2")
+
+
+def said(agent: int, role: str) -> AgentRun:
+    return AgentRun(
+        agent=agent,
+        role=role,
+        round=0,
+        seed=0,
+        text="words",
+        code=None,
+        stop_reason="end",
+        error=None,
+        infra=False,
+        usage=Usage(),
+        latency_s=0.0,
+        messages=({"role": "assistant", "content": "words"},),
+    )
 
 
 @pytest.mark.parametrize("topology", ["single", "independent", "sequential", "centralized", "decentralized"])

@@ -19,6 +19,7 @@ from lcbkit.models import get_model
 from lcbkit.problems import Problem
 from lcbkit.prompts import build_prompt
 from lcbkit.topologies.answer import AgentRun
+from lcbkit.topologies.roles import TOPOLOGIES
 from lcbkit.topologies.team import Team, TeamAnswer, build_team
 from tests.topologies.conftest import DOUBLE
 
@@ -65,6 +66,10 @@ REPORTS = {
 }
 SEEDS = 100_000
 """Each team has a stretch of seeds of its own, by which its requests are known."""
+
+
+def test_every_topology_stands_in_the_tables_of_this_file() -> None:
+    assert {topology for topology, _ in TEAMS} == set(TOPOLOGIES)
 
 
 def roles(topology: str, size: int | None) -> Sequence[str]:

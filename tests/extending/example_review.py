@@ -1,6 +1,7 @@
 """The review team: an author drafts, critics read the draft side by side, and the author writes it anew.
 
-`python -m lcbkit.topologies.review` shows it on the two built-in problems; with `--batch` it runs a batch.
+`python -m lcbkit.topologies.example_review` shows it on the two built-in problems; with `--batch` it runs a
+batch.
 """
 
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ from lcbkit.topologies.events import Handoff
 from lcbkit.topologies.messages import Desk, own_words
 from lcbkit.topologies.roles import Plan
 from lcbkit.topologies.rollout import Rollout, TeamState, node
+from lcbkit.topologies.submission import submitted
 
 __all__ = ["build_graph"]
 
@@ -25,9 +27,11 @@ __all__ = ["build_graph"]
 def build_graph(
     plan: Plan, agents: Mapping[str, Agent], desk: Desk
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """START -> author -> every critic at once -> author again -> END."""
-    numbers = [number for number, _ in plan.active]
-    author, critics = numbers[-1], numbers[:-1]
+    """START -> author -> every critic at once -> author again -> END.
+
+    Without the author, the last critic that acts takes its place, as in a chain without its last stage.
+    """
+    *critics, (last, author) = [(number, role.name) for number, role in plan.active]
 
     def read(text: str, sender: str, target: str, starter: str) -> tuple[str, Any]:
         given, record = desk.hand_over(
@@ -38,15 +42,15 @@ def build_graph(
 
     async def draft(state: TeamState) -> TeamState:
         starter = state.get("starter_code", "")
-        run = await agents["author"].run([HumanMessage(state["task"])], number=author, starter_code=starter)
+        run = await agents[author].run([HumanMessage(state["task"])], number=last, starter_code=starter)
         return {"answers": [run]}
 
-    def critic(number: int) -> Runnable[Any, Any]:
+    def critic(number: int, role: str) -> Runnable[Any, Any]:
         async def review(state: TeamState) -> TeamState:
             starter = state.get("starter_code", "")
-            given, record = read(own_words(state["answers"][0]), "author", "critic", starter)
+            given, record = read(own_words(state["answers"][0]), author, role, starter)
             task = f"{state['task']}\n\n{given}\n\n{plan.texts['review']}"
-            run = await agents["critic"].run([HumanMessage(task)], number=number, starter_code=starter)
+            run = await agents[role].run([HumanMessage(task)], number=number, starter_code=starter)
             return {"answers": [run], "handoffs": [record]}
 
         return node(review)
@@ -54,15 +58,15 @@ def build_graph(
     async def revise(state: TeamState) -> TeamState:
         starter = state.get("starter_code", "")
         first, *reviews = state["answers"]
-        found = [read(own_words(run), "critic", "author", starter) for run in reviews]
+        found = [read(own_words(run), run.role, author, starter) for run in reviews]
         parts = [state["task"], own_words(first), *(text for text, _ in found)]
-        run = await agents["author"].run(
-            [HumanMessage("\n\n".join(parts))], number=author, round=1, starter_code=starter
+        run = await agents[author].run(
+            [HumanMessage("\n\n".join(parts))], number=last, round=1, starter_code=starter
         )
         runs = [first, *sorted(reviews, key=lambda one: one.agent), run]
         handoffs = [*state.get("handoffs", []), *(record for _, record in found)]
         answer = TeamAnswer.of(
-            code=run.submission,
+            code=submitted(plan, runs),
             raw=run.text,
             trajectory=runs,
             handoffs=handoffs,
@@ -74,10 +78,10 @@ def build_graph(
     graph.add_node("draft", node(draft))
     graph.add_node("revise", node(revise))
     graph.add_edge(START, "draft")
-    for number in critics:
-        graph.add_node(f"critic_{number}", critic(number))
+    for number, role in critics:
+        graph.add_node(f"critic_{number}", critic(number, role))
         graph.add_edge("draft", f"critic_{number}")
-    graph.add_edge([f"critic_{number}" for number in critics] or ["draft"], "revise")
+    graph.add_edge([f"critic_{number}" for number, _ in critics] or ["draft"], "revise")
     graph.add_edge("revise", END)
     return graph.compile(name=plan.topology)
 
@@ -85,4 +89,4 @@ def build_graph(
 if __name__ == "__main__":
     from lcbkit.cli import benchmark
 
-    benchmark("review")
+    benchmark("example_review")

@@ -7,10 +7,10 @@ from lcbkit.plots.marks import EDGE
 from lcbkit.plots.panel import Runs, panel
 from lcbkit.plots.style import ThemeName, Width
 
-__all__ = ["plot_statuses"]
+__all__ = ["plot_example_statuses"]
 
 
-def plot_statuses(
+def plot_example_statuses(
     runs: Runs,
     *,
     ax: Axes | None = None,

@@ -25,7 +25,7 @@ class RewriteSettings:
 class Rewrite:
     """Hill climbing, a role at a time."""
 
-    name = "rewrite"
+    name = "example_rewrite"
 
     def __init__(self, settings: RewriteSettings | None = None) -> None:
         self.settings = settings or RewriteSettings()
