@@ -1,6 +1,8 @@
 """The strongest confinement is found, said, and never replaced in silence."""
 
+import contextlib
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,6 +31,21 @@ def program(folder: Path, text: str) -> str:
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o755)
     return str(path)
+
+
+def kill_outright(process: int, *, inside: bool) -> None:
+    """Kill a worker's process, and under bubblewrap the one inside as well.
+
+    That one could outlive its parent unharmed: for a moment after its birth nothing ties it to the parent's death.
+    """
+    children = Path(f"/proc/{process}/task/{process}/children")
+    born: list[str] = []
+    while inside and not born:
+        born = children.read_text().split()
+    os.kill(process, signal.SIGKILL)
+    for child in born:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(child), signal.SIGKILL)
 
 
 def test_a_status_says_what_holds_and_what_does_not(tier: str) -> None:
@@ -62,7 +79,7 @@ def killed(fresh: pytest.MonkeyPatch) -> list[int]:
         worker = spawn(confinement)
         if kills:
             kills.pop()
-            worker.process.kill()
+            kill_outright(worker.process.pid, inside=confinement.tier == "bwrap")
         return worker
 
     fresh.setattr(launch, "spawn", spawn_and_kill)
