@@ -49,8 +49,12 @@ def files(folder: str, patterns: Iterable[str] = ("*",)) -> set[str]:
     return {
         path.relative_to(ROOT / folder).as_posix()
         for path in found
-        if path.is_file() and not {"__pycache__", ".ipynb_checkpoints"} & set(path.parts)
+        if path.is_file() and not any(_is_made_by_a_tool(part) for part in path.relative_to(ROOT).parts)
     }
+
+
+def _is_made_by_a_tool(name: str) -> bool:
+    return name in ("__pycache__", ".ipynb_checkpoints") or (name.startswith(".") and name.endswith("_cache"))
 
 
 def metadata(wheel: zipfile.ZipFile) -> Message:

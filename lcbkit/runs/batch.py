@@ -171,7 +171,7 @@ class Batch:
         if self._outages == GIVE_UP_AFTER and self._done < len(self.wanted):
             self.gave_up = (
                 f"the first {GIVE_UP_AFTER} instances all ended in infrastructure errors ({record.error}), "
-                f"so the other {len(self.wanted) - self._done} were not tried"
+                "so the others were not tried"
             )
             self._halt()
 

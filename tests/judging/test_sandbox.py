@@ -36,7 +36,7 @@ def program(folder: Path, text: str) -> str:
 def kill_outright(process: int, *, inside: bool) -> None:
     """Kill a worker's process, and under bubblewrap the one inside as well.
 
-    That one could outlive its parent unharmed: for a moment after its birth nothing ties it to the parent's death.
+    That one could outlive its parent unharmed: at its birth nothing ties it to the parent yet.
     """
     children = Path(f"/proc/{process}/task/{process}/children")
     born: list[str] = []

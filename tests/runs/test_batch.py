@@ -37,9 +37,9 @@ def test_a_dead_endpoint_is_given_up_with_its_records_kept_and_taken_up_later(
     dead = run(endpoint, tmp_path, progress=events.append)
     asked = {asked_for(request) for request in endpoint.requests}
     assert GIVE_UP_AFTER <= len(asked) < PROBLEMS
-    assert len(dead.records) == GIVE_UP_AFTER
+    assert GIVE_UP_AFTER <= len(dead.records) <= len(asked)  # one may end in the moment of giving up
     assert (dead.summary().infra_rate, dead.summary().pass_at_1) == (1.0, None)
-    assert f"so the other {PROBLEMS - GIVE_UP_AFTER} were not tried" in dead.config["gave_up"]
+    assert "so the others were not tried" in dead.config["gave_up"]
     assert "no score of the team" in repr(dead)
     assert isinstance(events[-1], RunFinished)
     assert events[-1].stopped
