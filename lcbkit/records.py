@@ -276,9 +276,7 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 
 def _agents(value: Any) -> tuple[Mapping[str, Any], ...]:
-    return tuple(
-        dict(zip(map(intern, agent.keys()), agent.values(), strict=True)) for agent in map(_object, value)
-    )
+    return tuple([{intern(name): fact for name, fact in _object(agent).items()} for agent in value])
 
 
 _READERS: dict[Any, Callable[[Any], Any]] = {

@@ -2,6 +2,7 @@
 
 import errno
 import fcntl
+import gc
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -75,11 +76,24 @@ def read_records(predictions: Path) -> list[Record]:
         OSError: when the file cannot be read.
     """
     try:
-        return [Record.from_row(row) for row in read_jsonl(predictions, torn_ok=True)]
+        with _no_garbage_collection():
+            return [Record.from_row(row) for row in read_jsonl(predictions, torn_ok=True)]
     except RunFolderError as error:
         raise RunFolderError(f"{predictions} is not a file of records: {error}") from error
     except LcbkitError as error:
         raise RunFolderError(str(error)) from error
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Plain values hold no cycles, and looking for some among millions of them takes a third of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def read_config(files: RunFiles) -> dict[str, Any]:
