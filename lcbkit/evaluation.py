@@ -7,7 +7,6 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Literal
 
-from lcbkit.errors import BadValueError
 from lcbkit.judging.pool import memory_bytes
 from lcbkit.problems import Problem
 from lcbkit.records import Status
@@ -18,6 +17,7 @@ from lcbkit.runs.config import confinement, describe_run, now, run_files
 from lcbkit.runs.folder import RunFolder
 from lcbkit.runs.hands import Hands, Task, hands_here
 from lcbkit.runs.judge_cache import JudgeCache
+from lcbkit.runs.judges import check_judges
 from lcbkit.runs.progress import Progress, RunFinished, listening
 from lcbkit.topologies.team import Team
 from lcbkit.waiting import run_sync, waking
@@ -150,8 +150,9 @@ async def aevaluate(
         concurrency=concurrency,
         judge_workers=judge_workers,
     )
+    check_judges(engine, judge_workers, judge_cache)
     if engine is not None:
-        _check_engine(team, judge_workers, judge_cache)
+        _check_by_name(team)
     limits = {
         "time_limit": time_limit,
         "memory_limit": memory_bytes(memory_limit),
@@ -180,14 +181,14 @@ async def aevaluate(
                 tell=tell,
                 # A few more rollouts than model calls: some are always busy with a tool or a hand-off.
                 slots=concurrency + max(2, concurrency // 2),
-                pool=hands.pool,
+                pool=hands.judges.pool,
                 redo=REDO | {Status.AGENT_ERROR} if retry_errors else REDO,
                 judge_cache=JudgeCache.opened(judge_cache),
-                elsewhere=hands.elsewhere,
+                elsewhere=hands.judges.elsewhere,
             )
-            config |= hands.facts
+            config |= hands.judges.facts
             # It takes a worker's start to tell what confines programs; the model need not wait for that.
-            noting = asyncio.ensure_future(hands.confinement())
+            noting = asyncio.ensure_future(hands.judges.confinement())
             try:
                 async with waking():
                     await batch.run()
@@ -211,18 +212,8 @@ def _hands(task: Task, engine: Any, judge_workers: int | None) -> AbstractAsyncC
     return hands_on_cluster(task, engine)
 
 
-def _check_engine(team: Team, judge_workers: int | None, judge_cache: bool | str | Path) -> None:
-    """Refuse what cannot go to a cluster, before a folder is made or a worker is asked."""
+def _check_by_name(team: Team) -> None:
+    """Refuse a team that workers could not build, before a folder is made or a worker is asked."""
     from lcbkit.runs.remote import TeamSpecification
 
-    if judge_workers is not None:
-        raise BadValueError(
-            f"judge_workers is {judge_workers}, but on a cluster each worker judges as many programs at a "
-            "time as it has threads; leave out either it or engine"
-        )
-    if not isinstance(judge_cache, bool):
-        raise BadValueError(
-            f"judge_cache is {str(judge_cache)!r}, a folder with verdicts of this machine's judge; with an "
-            "engine say True or False"
-        )
     TeamSpecification.of(team)

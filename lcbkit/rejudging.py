@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -11,15 +12,16 @@ from lcbkit.dataset import load_problems
 from lcbkit.display.text import columns
 from lcbkit.errors import BadValueError, RunFolderError
 from lcbkit.extract import has_statement
-from lcbkit.judging.pool import Pool, memory_bytes
+from lcbkit.judging.pool import memory_bytes
 from lcbkit.problems import ProblemSet
 from lcbkit.records import Record, Status
 from lcbkit.results import Run, load_run
 from lcbkit.runs.batch import Batch, Key
-from lcbkit.runs.config import confinement, describe_run, now, plain_name
+from lcbkit.runs.config import describe_run, now, plain_name
 from lcbkit.runs.folder import RunFiles, RunFolder, read_config
 from lcbkit.runs.instances import new_record
 from lcbkit.runs.judge_cache import JudgeCache
+from lcbkit.runs.judges import Judges, check_judges, judges_of_engine
 from lcbkit.runs.progress import Progress, RunFinished, listening
 from lcbkit.waiting import run_sync, waking
 
@@ -85,6 +87,7 @@ def rejudge(
     judge_workers: int | None = None,
     judge_cache: bool | str | Path = True,
     progress: Progress = True,
+    engine: Any = None,
 ) -> Rejudged:
     """Judge the stored programs of a run again, into a run folder of its own; the run itself stays as it is.
 
@@ -102,12 +105,16 @@ def rejudge(
         judge_workers: programs judged at one time; None means one per core.
         judge_cache: as in `evaluate`. Without a folder every verdict is of this call, none of the old run.
         progress: True for a bar on standard error; a function gets each event and may return "stop".
+        engine: as in `evaluate`: the workers of a Dask cluster judge. The folder is written here.
 
     Raises:
-        BadValueError: the run names no source, or the problems are not those of the run.
+        BadValueError: the run names no source, the problems are not those of the run, or an argument does not
+            go with an engine.
+        EngineError: a cluster that cannot be used.
         RunFolderError: the folder holds another or a finished run, or cannot be written.
         KeyboardInterrupt: on Ctrl-C; what is judged is saved.
     """
+    check_judges(engine, judge_workers, judge_cache)
     old = run if isinstance(run, Run) else load_run(run)
     known = problems if problems is not None else _problems_of(old)
     ids = set(known.ids)
@@ -128,7 +135,14 @@ def rejudge(
     programs = _Stored(kept, old, known, config["settings"])
     cache = JudgeCache.opened(judge_cache)
     new = run_sync(
-        lambda: _judge_again(programs, files, config, workers=judge_workers, cache=cache, progress=progress)
+        lambda: _judge_again(
+            programs,
+            files,
+            config,
+            judges=judges_of_engine(engine, judge_workers),
+            cache=cache,
+            progress=progress,
+        )
     )
     return Rejudged(
         run=new,
@@ -172,7 +186,6 @@ def _configured(
         settings.get("team", team), problems, seed=settings.get("seed", first.seed or 0), judging=judging
     )
     return config | {
-        "sandbox": confinement(),
         "samples": 1 + max(sample for _, sample in kept),
         "label": old.label,
         "rejudged_from": str(old.files or old.label),
@@ -233,36 +246,38 @@ async def _judge_again(
     files: RunFiles,
     config: dict[str, Any],
     *,
-    workers: int | None,
+    judges: AbstractAsyncContextManager[Judges],
     cache: bool | JudgeCache,
     progress: Progress,
 ) -> Run:
-    with (
-        RunFolder.open(files, config, resume=True, overwrite=False) as folder,
-        listening(progress) as tell,
-    ):
-        pool = Pool(workers=workers)
-        batch = Batch(
-            programs=replace(programs, folder=folder),
-            judging=config["settings"]["judging"],
-            wanted={key: programs.problems[key[0]] for key in programs.records},
-            folder=folder,
-            tell=tell,
-            slots=2 * pool.workers,
-            pool=pool,
-            redo=frozenset({Status.JUDGE_ERROR}),
-            gives_up=False,
-            judge_cache=cache,
-        )
-        try:
-            async with waking():
-                await batch.run()
-        finally:
-            config |= {"ended": now(), "verdicts": batch.verdicts}
-            folder.close_run(config)
-        run = Run(batch.finished(), config, files)
-        tell(RunFinished(summary=run.summary(), stopped=batch.stopped))
-        return run
+    async with judges as at_work:
+        config |= {**at_work.facts, "sandbox": await at_work.confinement()}
+        with (
+            RunFolder.open(files, config, resume=True, overwrite=False) as folder,
+            listening(progress) as tell,
+        ):
+            batch = Batch(
+                programs=replace(programs, folder=folder),
+                judging=config["settings"]["judging"],
+                wanted={key: programs.problems[key[0]] for key in programs.records},
+                folder=folder,
+                tell=tell,
+                slots=2 * at_work.pool.workers,
+                pool=at_work.pool,
+                redo=frozenset({Status.JUDGE_ERROR}),
+                gives_up=False,
+                judge_cache=cache,
+                elsewhere=at_work.elsewhere,
+            )
+            try:
+                async with waking():
+                    await batch.run()
+            finally:
+                config |= {"ended": now(), "verdicts": batch.verdicts}
+                folder.close_run(config)
+            run = Run(batch.finished(), config, files)
+            tell(RunFinished(summary=run.summary(), stopped=batch.stopped))
+            return run
 
 
 def _moved(before: Mapping[Key, Record], after: Sequence[Record]) -> Iterator[Moved]:

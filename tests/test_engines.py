@@ -21,6 +21,8 @@ from lcbkit.evaluation import evaluate
 from lcbkit.judging.pool import iter_judge, judge_many
 from lcbkit.judging.report import Report
 from lcbkit.models import get_model
+from lcbkit.records import Record
+from lcbkit.rejudging import rejudge
 from lcbkit.results import Run, load_run
 from lcbkit.runs.progress import InstanceFinished, RunEvent
 from lcbkit.topologies.team import Team, build_team
@@ -170,6 +172,46 @@ def test_the_command_line_takes_a_scheduler_and_workers_replay_recorded_answers(
     runs = [load_run(tmp_path / name) for name in ("here", "there")]
     assert rows(runs[0]) == rows(runs[1])
     assert len(runs[0].records) == 2
+
+    again = [
+        "--engine",
+        "dask",
+        "--scheduler",
+        cluster.scheduler_address,
+        "--out-dir",
+        str(tmp_path / "again"),
+    ]
+    with pytest.raises(SystemExit) as left:
+        main(["rejudge", str(tmp_path / "here"), "--quiet", *again])
+    signal.signal(signal.SIGTERM, before)
+    assert left.value.code == 0
+    assert "2 programs judged again" in capsys.readouterr().out
+    assert load_run(tmp_path / "again").config["engine"]["workers"] == 2
+
+
+def test_a_run_is_judged_again_on_a_cluster_as_without_one(
+    cluster: LocalCluster, endpoint: ScriptedEndpoint, tmp_path: Path
+) -> None:
+    endpoint.script = answer
+    run = run_at(endpoint, tmp_path / "run", None, judge_workers=1)
+    options: dict[str, Any] = {"stop_on_failure": True, "tests": "all", "progress": False}
+    here = rejudge(run, problem_set(PROBLEMS), out_dir=tmp_path / "here", judge_workers=1, **options)
+    there = rejudge(run, problem_set(PROBLEMS), out_dir=tmp_path / "there", engine=cluster, **options)
+    assert here.judged > PROBLEMS
+    assert (there.judged, there.moved) == (here.judged, here.moved)
+    assert rows(there.run) == rows(here.run)
+    assert there.run.config["engine"] == {"name": "dask", "workers": 2, "threads": 2}
+    assert there.run.config["sandbox"] == here.run.config["sandbox"]
+    assert "engine" not in here.run.config
+    assert left_behind(cluster) == ([], 0)
+
+
+def test_what_no_cluster_takes_is_refused_when_a_run_is_judged_again(tmp_path: Path) -> None:
+    run = Run([Record(problem_id="p0", code="print()", passed=True)])
+    for options, words in (({"judge_workers": 2}, "leave out either"), ({"judge_cache": "there"}, "True or")):
+        with pytest.raises(BadValueError, match=words):
+            rejudge(run, problem_set(1), out_dir=tmp_path / "r", engine="dask", progress=False, **options)
+    assert not (tmp_path / "r").exists()
 
 
 def reports(found: list[Report]) -> Any:

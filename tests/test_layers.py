@@ -34,7 +34,7 @@ WORKERS_OF_A_FOLDER = {
     "plots": {path.stem for path in (PACKAGE / "plots").glob("*.py")}
     - {"labels", "layout", "provenance", "style"},
     "judging": {"crew", "launch", "pool", "remote", "reuse", "sandbox", "sharing", "verdicts"},
-    "runs": {"batch", "config", "hands", "judge_cache", "remote", "rollouts", "verdicts"},
+    "runs": {"batch", "config", "hands", "judge_cache", "judges", "remote", "rollouts", "verdicts"},
     "cluster": {"connection", "work"},
     "rows": {"files", "hub", "stored", "tables"},
     "chat": {"live", "recipes"},

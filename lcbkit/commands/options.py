@@ -209,7 +209,7 @@ with_engine = _options(
     click.option(
         "--engine",
         type=click.Choice(["dask"]),
-        help="Let the workers of a Dask cluster roll out and judge.  [default: this process]",
+        help="Let the workers of a Dask cluster do the work.  [default: this process]",
     ),
     click.option(
         "--scheduler",

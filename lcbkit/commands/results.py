@@ -7,7 +7,15 @@ from typing import Any
 import click
 
 import lcbkit
-from lcbkit.commands.options import seconds, with_by, with_judge_cache, with_prices, with_source
+from lcbkit.commands.options import (
+    cluster,
+    seconds,
+    with_by,
+    with_engine,
+    with_judge_cache,
+    with_prices,
+    with_source,
+)
 from lcbkit.errors import BadValueError
 
 __all__ = ["compare", "rejudge", "show"]
@@ -96,6 +104,7 @@ def compare(a: Path, b: Path, by: str | None) -> None:
     metavar="DIR",
     help="The new run's folder.  [default: RUN-rejudged]",
 )
+@with_engine
 @click.option("--quiet", is_flag=True, help="No progress on standard error.")
 def rejudge(
     run: Path, source: str | None, stop_on_first_failure: bool | None, quiet: bool, **options: Any
@@ -106,11 +115,13 @@ def rejudge(
     """
     from lcbkit.rejudging import rejudge as judge_again
 
+    engine = cluster(options)
     done = judge_again(
         run,
         None if source is None else lcbkit.load_problems(source),
         stop_on_failure=stop_on_first_failure,
         progress=not quiet,
+        engine=engine,
         **options,
     )
     click.echo(str(done))

@@ -1,19 +1,17 @@
-"""Who does the work of a batch: where its rollouts and its judging happen."""
+"""Who does the work of a batch: where its rollouts happen, and who judges them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from lcbkit.judging.pool import Pool
 from lcbkit.problems import Problem
 from lcbkit.records import Record
 from lcbkit.runs.batch import Key, Programs
-from lcbkit.runs.config import confinement
 from lcbkit.runs.folder import RunFolder
+from lcbkit.runs.judges import Judges, judges_here
 from lcbkit.runs.rollouts import roll_out
-from lcbkit.runs.verdicts import Elsewhere
 from lcbkit.topologies.team import Team
 
 __all__ = ["Hands", "Task", "hands_here"]
@@ -44,27 +42,18 @@ class Hands:
 
     Attributes:
         programs: gives an instance's record without a verdict.
-        pool: judges; where others do, it only says how many programs they judge at one time.
-        elsewhere: who judges in place of the pool.
-        confinement: tells what confines programs where they run, as plain values.
-        facts: what `run.json` says of them.
+        judges: give the verdicts.
     """
 
     programs: Programs
-    pool: Pool
-    confinement: Callable[[], Awaitable[dict[str, Any]]]
-    elsewhere: Elsewhere | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    judges: Judges
 
 
 @asynccontextmanager
 async def hands_here(task: Task, judge_workers: int | None) -> AsyncIterator[Hands]:
     """This process and its judge workers."""
-    yield Hands(
-        programs=_Rollouts(task, asyncio.Semaphore(task.concurrency)),
-        pool=Pool(workers=judge_workers),
-        confinement=lambda: asyncio.to_thread(confinement),
-    )
+    programs = _Rollouts(task, asyncio.Semaphore(task.concurrency))
+    yield Hands(programs=programs, judges=judges_here(judge_workers))
 
 
 @dataclass(frozen=True)

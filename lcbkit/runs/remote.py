@@ -17,14 +17,13 @@ from typing import Any
 from lcbkit.cluster.connection import connected
 from lcbkit.cluster.packages import Client, Semaphore, Worker, get_worker, secede
 from lcbkit.cluster.work import Station, WorkLostError, done, station, stationed
-from lcbkit.judging.pool import Pool
-from lcbkit.judging.remote import remote_pool
 from lcbkit.problems import Problem
 from lcbkit.records import Record
 from lcbkit.rows.stored import MemoryRow
 from lcbkit.runs.batch import Key
 from lcbkit.runs.hands import Hands, Task
 from lcbkit.runs.instances import failed_record, new_record
+from lcbkit.runs.judges import judges_of_cluster
 from lcbkit.runs.rollouts import roll_out
 from lcbkit.topologies.specification import TeamSpecification
 from lcbkit.topologies.team import Team
@@ -50,15 +49,8 @@ async def hands_on_cluster(task: Task, engine: Any) -> AsyncIterator[Hands]:
     specification = TeamSpecification.of(task.team)
     async with connected(engine) as client, _gate(client, task.concurrency) as gate:
         station_of_team = RolloutStation(specification, task.settings, gate)
-        async with remote_pool(client) as pool, stationed(client, station_of_team) as place:
-            threads = await client.nthreads()
-            yield Hands(
-                programs=_RemoteRollouts(task, client, place),
-                pool=Pool(workers=sum(threads.values())),
-                confinement=pool.confinement,
-                elsewhere=pool,
-                facts={"engine": {"name": "dask", "workers": len(threads), "threads": sum(threads.values())}},
-            )
+        async with judges_of_cluster(client) as judges, stationed(client, station_of_team) as place:
+            yield Hands(programs=_RemoteRollouts(task, client, place), judges=judges)
 
 
 @asynccontextmanager
