@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lcbkit.errors import ModelError
+from lcbkit.optimizers.interface import TeamSpec
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -16,7 +17,6 @@ PROTOCOL_MODELS = {"qwen": "Qwen/Qwen3.5-9B", "llama": "meta-llama/Llama-3.1-8B-
 REFLECTION_MODEL = "Qwen/Qwen3.5-122B-A10B-FP8"
 TOY = "toy"
 _REPETITION_PENALTY = 1.05
-_ENSEMBLES = ("independent", "decentralized")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +42,13 @@ class Decoding:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def decodings(topology: str, *, max_tokens: int, reflection_max_tokens: int) -> dict[str, Decoding]:
+def decodings(team: TeamSpec, *, max_tokens: int, reflection_max_tokens: int) -> dict[str, Decoding]:
     """The protocol's sampling values.
+
+    Args:
+        team: the wiring.
+        max_tokens: of one answer of the task model.
+        reflection_max_tokens: of one answer of the reflection model.
 
     Returns:
         Those of `search` (rollouts that are charged), `evaluation` (validation and test: greedy, except for
@@ -58,7 +63,7 @@ def decodings(topology: str, *, max_tokens: int, reflection_max_tokens: int) -> 
     )
     return {
         "search": search,
-        "evaluation": search if topology in _ENSEMBLES else replace(search, temperature=0.0),
+        "evaluation": search if team.replicas > 1 else replace(search, temperature=0.0),
         "reflection": Decoding(temperature=1.0, top_p=1.0, max_tokens=reflection_max_tokens, thinking=True),
     }
 

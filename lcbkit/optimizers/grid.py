@@ -6,9 +6,8 @@ from math import ceil
 from typing import Any
 
 from lcbkit.optimizers.endpoints import PROTOCOL_MODELS
-from lcbkit.optimizers.specification import GRID, Cell, JobSpec
+from lcbkit.optimizers.specification import GRID, Cell, JobSpec, protocol_size
 from lcbkit.optimizers.wiring import team_spec
-from lcbkit.topologies.roles import plan_team
 
 __all__ = ["Cost", "cells", "estimate", "least_budget"]
 
@@ -27,7 +26,7 @@ def cells(dataset: str = "lcb") -> Iterator[Cell]:
                     topology=topology,
                     framework="langgraph",
                     communication="freeform",
-                    team_size=1 if topology == "single" else 4,
+                    team_size=protocol_size(topology),
                     task_model=model,
                 )
 
@@ -39,7 +38,8 @@ class Cost:
     Attributes:
         charged_rollouts: the most that the search can charge.
         evaluation_rollouts: the most that validation and test run, uncharged.
-        calls_per_rollout: model calls of one rollout without a tool call; each tool round is one more.
+        calls_per_rollout: model calls of one rollout without a tool call, if each agent works once a round
+            and a manager twice; each tool round is one more.
         task_calls: calls of the task model: those of all rollouts, probes and judges.
         reflection_calls: calls of the reflection model, about; 0 where the method is not the protocol's.
         tokens: of all calls, about: 2,500 for a call of a team or a judge, 12,000 for one of reflection.
@@ -66,13 +66,12 @@ def estimate(spec: JobSpec, *, train: int, validation: int, test: int) -> Cost:
         validation: rows of that split.
         test: rows of that split.
     """
-    shape = spec.shape
-    team = team_spec(plan_team(shape.topology, None if shape.topology == "single" else shape.team_size))
-    rounds = (shape.rounds or 2) if shape.topology == "decentralized" else 1
+    plan = spec.shape.plan
+    team = team_spec(plan)
     # A manager speaks first and last.
-    calls = team.team_size * rounds + (shape.topology == "centralized")
+    calls = team.team_size * (plan.rounds or 1) + (team.manager is not None)
     # Of hand-offs that are judged, a prompt that peers share has one: with itself.
-    handoffs = 75 * len(team.edges) + 15 * (shape.topology == "decentralized")
+    handoffs = 75 * len(team.edges) + 15 * team.debates
     if spec.method == "mapro":
         train = min(train, spec.settings.get("evaluation_batch") or train)
     charged, judged, written = _search(
@@ -98,11 +97,7 @@ def least_budget(spec: JobSpec, *, train: int, validation: int) -> int:
         train: rows of that split.
         validation: rows of that split.
     """
-    shape = spec.shape
     asked: Mapping[str, int] = spec.settings  # those that are read here are numbers
-    players = team_spec(
-        plan_team(shape.topology, None if shape.topology == "single" else shape.team_size)
-    ).players
     match spec.method:
         case "gepa" | "mamut_gepa":
             return validation + 2 * asked.get("minibatch", 3)
@@ -113,7 +108,7 @@ def least_budget(spec: JobSpec, *, train: int, validation: int) -> int:
         case "maspo":
             return 2 * min(train, asked.get("minibatch", 10))
         case "hivemind":
-            return min(asked.get("max_coalitions", 40), 1 << len(players)) + 2
+            return min(asked.get("max_coalitions", 40), 1 << len(spec.shape.plan.players)) + 2
         case "maspob":
             return 2 * min(train, asked.get("minibatch", 5))
         case "tavo":

@@ -200,7 +200,7 @@ class _Search:
         target = next_target(
             credits,
             cycle=self.cycles,
-            manager=self._manager(),
+            manager=self.ctx.team.manager,
             manager_every=self.settings.manager_every,
         )
         entry: dict[str, Any] = {
@@ -230,11 +230,6 @@ class _Search:
                 detail=entry,
             )
         )
-
-    def _manager(self) -> str | None:
-        """The role without players, which acts in every coalition."""
-        own = {_role_of(player) for player in self.ctx.team.players}
-        return next((role for role in self.ctx.team.roles if role not in own), None)
 
     def _score_coalitions(self) -> tuple[dict[frozenset[str], float], list[Rollout], list[Row]]:
         """The mean score of each coalition, and the whole team's rollouts with their rows."""

@@ -271,12 +271,14 @@ class TeamSpec:
         topology: its name, such as `sequential`.
         team_size: how many agents.
         roles: the optimized roles, in the runtime's own order; one for a team of replicas.
-        edges: (from, to) between roles: manager to each worker, else from each role to the next; none for
-            replicas. Of a team that is no chain, this leaves out who else reads whom.
+        edges: (from, to) between roles: manager to each worker, else from each role to the next, the terminal
+            one last; none for replicas. Of a team that is no chain, this leaves out who else reads whom.
         terminal: the role whose text is the submission.
+        manager: the role that gives jobs to the others; None in a team without one.
         players: what a mask may name: the roles of a chain, the workers of a manager, `role::number` of
             every agent where some share a role; none for the single agent.
         replicas: agents that share the one prompt; 1 in a team of several roles.
+        debates: whether replicas read each other and answer again.
         successor: of each role; None for the terminal one and for replicas. A worker's is the manager.
         predecessors: of each role. The manager's are its workers, a worker's is the manager.
         descriptions: what each role is there for, in a sentence.
@@ -288,8 +290,10 @@ class TeamSpec:
     roles: tuple[str, ...]
     edges: tuple[tuple[str, str], ...]
     terminal: str
+    manager: str | None
     players: tuple[str, ...]
     replicas: int
+    debates: bool
     successor: Mapping[str, str | None]
     predecessors: Mapping[str, tuple[str, ...]]
     descriptions: Mapping[str, str]

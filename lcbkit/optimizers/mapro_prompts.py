@@ -75,12 +75,12 @@ def probe_context(team: TeamSpec, role: str, row: Row, rollout: Rollout) -> str:
 
 def _heard(team: TeamSpec, role: str, messages: Sequence[Message]) -> str:
     said = [message for message in messages if message.source not in ("user", "system", "tool")]
-    if team.topology == "decentralized":
+    if team.debates:
         return transcript(said, each=_HEARD)
-    if team.replicas > 1 or (team.topology == "centralized" and role == team.terminal):
+    if team.replicas > 1 or role == team.manager:
         return ""
-    if team.topology == "centralized":
-        jobs = [job for message in said if message.role == team.terminal for job in _jobs(message, role)]
+    if team.manager:
+        jobs = [job for message in said if message.role == team.manager for job in _jobs(message, role)]
         return "\n\n".join(f"Your job: {cut_middle(job, _DELEGATION)}" for job in jobs[-2:])
     first = next((place for place, message in enumerate(said) if message.role == role), len(said))
     return transcript(said[:first], each=_HEARD)

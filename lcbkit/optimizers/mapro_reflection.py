@@ -155,7 +155,7 @@ class Reflection:
         nodes = self._node_scores(texts, contexts, outputs, demos, step)
         tasks = [row_text(row, TASK_CHARACTERS) for row, _ in shown]
         shared = self._team.roles[0]
-        peers = self._team.topology == "decentralized"
+        peers = self._team.debates
         pairs = [
             (source, target, k, m)
             for source, target in ([(shared, shared)] if peers else self._team.edges)
@@ -297,7 +297,7 @@ class Reflection:
         """Whose work a role read in a rollout; of peers that share a prompt each other's."""
         if not spoken(rollout, role):
             return []
-        if self._team.topology == "decentralized":
+        if self._team.debates:
             return [role]
         return [parent for parent in self._team.predecessors[role] if spoken(rollout, parent)]
 

@@ -10,10 +10,10 @@ from lcbkit.known_ids import splits as known_splits
 from lcbkit.optimizers.endpoints import REFLECTION_MODEL, Models
 from lcbkit.optimizers.grid import cells, estimate, least_budget
 from lcbkit.optimizers.methods import METHODS, make_optimizer
-from lcbkit.optimizers.rollouts import TeamShape
 from lcbkit.optimizers.seeds import OFFSETS
 from lcbkit.optimizers.specification import Cell, JobSpec, Splits
-from lcbkit.topologies.roles import plan_team
+from lcbkit.optimizers.wiring import TeamShape
+from lcbkit.topologies.roles import SIZELESS, plan_team
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -55,7 +55,7 @@ def job_spec(
                 f"team_size is {team_size}, and {topology} has {sized[2]} agents; say one of them"
             )
         topology, team_size = sized[1], int(sized[2])
-    plan_team(topology, None if topology == "single" else team_size, rounds)
+    plan = plan_team(topology, None if topology in SIZELESS else team_size, rounds)
     if dataset not in DATASETS:
         raise BadValueError(f"no dataset {dataset!r} to optimize on; there is: {', '.join(DATASETS)}")
     if isinstance(task_endpoints, str):
@@ -65,7 +65,7 @@ def job_spec(
         eval_rows=_shortened(eval_rows, dataset),
         shape=TeamShape(
             topology=topology,
-            team_size=1 if topology == "single" else team_size,
+            team_size=len(plan.roles),
             message_format=message_format,
             python_exec=python_exec,
             rounds=rounds,

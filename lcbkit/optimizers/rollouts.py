@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from lcbkit.errors import LcbkitError
 from lcbkit.optimizers.bundle import Bundle, BundleError
 from lcbkit.optimizers.endpoints import Decoding, Models
-from lcbkit.optimizers.interface import Rollout, Row, TeamSpec, Unsupported
+from lcbkit.optimizers.interface import Rollout, Row, Unsupported
 from lcbkit.optimizers.ledger import INFRASTRUCTURE_FAILURE
 from lcbkit.optimizers.scoring import SCORED_TESTS, Scorer
-from lcbkit.optimizers.transcripts import transcript
+from lcbkit.optimizers.transcripts import messages_of
+from lcbkit.optimizers.wiring import TeamShape, team_spec
 from lcbkit.prompts import build_prompt
 from lcbkit.topologies.team import Team, build_team
 
@@ -22,23 +23,12 @@ if TYPE_CHECKING:
     from lcbkit.problems import Problem
     from lcbkit.topologies.answer import TeamAnswer
 
-__all__ = ["ATTEMPTS", "Execution", "Runner", "TeamShape", "row_of"]
+__all__ = ["ATTEMPTS", "Execution", "Runner", "row_of"]
 
 ATTEMPTS = 3
 """Executions of one rollout at most: the first one and two retries."""
 
 _KEPT_TEAMS = 32
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TeamShape:
-    """What of a team an optimizer cannot change; as in `build_team`."""
-
-    topology: str
-    team_size: int
-    message_format: str = "freeform"
-    python_exec: bool = True
-    rounds: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +84,6 @@ class Runner:
 
     Args:
         shape: of the team.
-        spec: its wiring.
         models: who answers.
         problems: by id.
         scorer: of programs.
@@ -105,13 +94,12 @@ class Runner:
         self,
         *,
         shape: TeamShape,
-        spec: TeamSpec,
         models: Models,
         problems: Mapping[str, "Problem"],
         scorer: Scorer,
         concurrency: int,
     ) -> None:
-        self.spec = spec
+        self.spec = team_spec(shape.plan)
         self.concurrency = concurrency
         self._shape, self._models = shape, models
         self._problems, self._scorer = problems, scorer
@@ -191,7 +179,7 @@ class Runner:
     async def _scored(
         self, blank: Rollout, answer: "TeamAnswer", problem: "Problem", mask: frozenset[str]
     ) -> Rollout:
-        messages = transcript(answer, build_prompt(problem), self.spec)
+        messages = messages_of(answer, build_prompt(problem), self.spec)
         seen = replace(
             blank,
             final_output=answer.raw,
@@ -217,7 +205,7 @@ class Runner:
 
     def _nobody_acts(self, mask: frozenset[str]) -> bool:
         """Whether an empty answer is what was asked for: everybody is masked, and there is no manager."""
-        return bool(mask) and mask == frozenset(self.spec.players) and self.spec.topology != "centralized"
+        return bool(mask) and mask == frozenset(self.spec.players) and self.spec.manager is None
 
     def _team(self, execution: Execution, decoding: Decoding) -> Team:
         with self._lock:
@@ -236,7 +224,7 @@ class Runner:
     def _built(self, execution: Execution, model: Any) -> Team:
         team = build_team(
             self._shape.topology,
-            team_size=self._shape.team_size if self._shape.topology != "single" else None,
+            team_size=self._shape.chosen_size,
             message_format=self._shape.message_format,
             model=model,
             prompts=execution.bundle.roles,

@@ -23,10 +23,9 @@ from lcbkit.optimizers.rollouts import Runner, row_of
 from lcbkit.optimizers.scoring import Scorer
 from lcbkit.optimizers.search import Search
 from lcbkit.optimizers.specification import BUDGET, MAX_TOKENS, REFLECTION_MAX_TOKENS, JobSpec, Splits
-from lcbkit.optimizers.wiring import team_spec
 from lcbkit.problems import Problem, ProblemSet
 from lcbkit.search_events import JobFinished, JobStarted, PhaseStarted
-from lcbkit.topologies.roles import plan_team, role_prompts
+from lcbkit.topologies.roles import role_prompts
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -163,26 +162,21 @@ class _Job:
         source: Any,
         concurrency: int,
     ) -> None:
-        shape = spec.shape
-        plan = plan_team(
-            shape.topology, None if shape.topology == "single" else shape.team_size, shape.rounds
-        )
         self._spec, self._optimizer, self._folder, self._teller = spec, optimizer, folder, teller
         self._splits = splits_of(spec)
         self._problems = _problems(spec.dataset, source, self._splits)
-        self._decodings = decodings(
-            shape.topology,
-            max_tokens=spec.max_tokens,
-            reflection_max_tokens=spec.reflection_max_tokens,
-        )
-        self._seed_bundle = Bundle(roles=role_prompts(plan, prompts))
+        self._seed_bundle = Bundle(roles=role_prompts(spec.shape.plan, prompts))
         self._runner = Runner(
-            shape=shape,
-            spec=team_spec(plan),
+            shape=spec.shape,
             models=spec.models,
             problems=self._problems,
             scorer=Scorer(default_pool()),
             concurrency=concurrency,
+        )
+        self._decodings = decodings(
+            self._runner.spec,
+            max_tokens=spec.max_tokens,
+            reflection_max_tokens=spec.reflection_max_tokens,
         )
         self._data = SplitRows(
             {name: [row_of(self._problems[row_id]) for row_id in ids] for name, ids in self._splits.items()}

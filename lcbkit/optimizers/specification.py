@@ -12,18 +12,20 @@ from lcbkit import __version__
 from lcbkit.errors import BadValueError
 from lcbkit.optimizers.bundle import Bundle, canonical_json
 from lcbkit.optimizers.endpoints import PROTOCOL_MODELS, REFLECTION_MODEL, Decoding, Models
-from lcbkit.optimizers.rollouts import TeamShape
 from lcbkit.optimizers.scoring import SCORER_ID
 from lcbkit.optimizers.seeds import offset_of
+from lcbkit.optimizers.wiring import TeamShape
 from lcbkit.problems import Problem
 from lcbkit.topologies.contract import CONTRACT_VERSION
+from lcbkit.topologies.roles import SIZELESS
 
-__all__ = ["BUDGET", "GRID", "PROTOCOL_ID", "Cell", "JobSpec", "Splits", "digest"]
+__all__ = ["BUDGET", "GRID", "PROTOCOL_ID", "Cell", "JobSpec", "Splits", "digest", "protocol_size"]
 
 PROTOCOL_ID = "mas-promptbench-v1"
 BUDGET = 600
 MAX_TOKENS, REFLECTION_MAX_TOKENS = 32_768, 48_000
 
+# The protocol's own list: a topology that the library learns later is no cell of it.
 _ALL = ("single", "independent", "sequential", "centralized", "decentralized")
 GRID: Mapping[str, tuple[str, ...]] = {
     "identity": _ALL,
@@ -32,6 +34,11 @@ GRID: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("mapro", "maspo", "hivemind", "mamut_gepa", "maspob", "tavo"), _ALL[1:]),
 }
 """The topologies on which the protocol runs each method, with four agents that write freely."""
+
+
+def protocol_size(topology: str) -> int:
+    """How many agents the protocol gives a team."""
+    return 1 if topology in SIZELESS else 4
 
 
 def digest(value: Any) -> str:
@@ -62,7 +69,7 @@ class Cell:
         return (
             self.topology in GRID.get(self.method, ())
             and self.communication == "freeform"
-            and self.team_size == (1 if self.topology == "single" else 4)
+            and self.team_size == protocol_size(self.topology)
         )
 
 
@@ -121,7 +128,7 @@ class JobSpec:
     @property
     def title(self) -> str:
         """The job in words."""
-        size = "" if self.shape.topology == "single" else f" of {self.shape.team_size}"
+        size = "" if self.shape.chosen_size is None else f" of {self.shape.chosen_size}"
         return (
             f"{self.method} on a {self.shape.topology} team{size}, {self.models.task_name}, "
             f"{self.dataset}, seed {self.seed}"

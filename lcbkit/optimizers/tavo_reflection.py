@@ -84,7 +84,6 @@ class Reflection:
         self._ctx, self._step, self._mode = ctx, step, mode
         self._use_credit, self._at_once, self._keep, self._rules = use_credit, at_once, keep, rules
         self._unreadable = 0
-        self._hub = ctx.team.terminal if ctx.team.topology == "centralized" else None
 
     def candidate(self, current: Bundle, rows: Sequence[Row], rollouts: Sequence[Rollout]) -> Candidate:
         """Judge the rollouts, pool what was said, and make a bundle of it.
@@ -121,7 +120,7 @@ class Reflection:
         prompts: list[tuple[str, str]] = []
         for place, (row, rollout) in enumerate(zip(rows, rollouts, strict=True)):
             earlier: list[Message] = []
-            for piece in pieces(rollout.messages, self._hub):
+            for piece in pieces(rollout.messages, self._ctx.team.manager):
                 prompts.append(("credit", piece_prompt(self._ctx.team, row, rollout, earlier, piece)))
                 places.append(place)
                 earlier.extend(piece)
@@ -159,7 +158,9 @@ class Reflection:
     def _parts(self, rollout: Rollout, *, by_piece: bool) -> list[Rollout]:
         if not by_piece:
             return [rollout]
-        return [replace(rollout, messages=piece) for piece in pieces(rollout.messages, self._hub)]
+        return [
+            replace(rollout, messages=piece) for piece in pieces(rollout.messages, self._ctx.team.manager)
+        ]
 
     def _ranked(self, items: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
         """The proposed edits that count, by what they do; without a readable ranking the repeated ones."""

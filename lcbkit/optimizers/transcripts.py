@@ -6,11 +6,12 @@ from typing import Any
 from lcbkit.optimizers.interface import Message, TeamSpec
 from lcbkit.optimizers.wiring import player_of
 from lcbkit.topologies.answer import AgentRun, TeamAnswer
+from lcbkit.topologies.delegation import DELEGATE
 
-__all__ = ["transcript"]
+__all__ = ["messages_of"]
 
 
-def transcript(answer: TeamAnswer, task: str, team: TeamSpec) -> tuple[Message, ...]:
+def messages_of(answer: TeamAnswer, task: str, team: TeamSpec) -> tuple[Message, ...]:
     """What the agents wrote and what their tools returned, after the task.
 
     System prompts are the bundle's, and what agents read of each other was said by its writer already, so
@@ -25,17 +26,24 @@ def transcript(answer: TeamAnswer, task: str, team: TeamSpec) -> tuple[Message, 
     for run in answer.trajectory:
         player = player_of(run.role, run.agent)
         source = player if player in team.players else run.role
-        messages += [_message(message, source) for message in _own(run, team)]
+        messages += [_message(message, source) for message in _own(run)]
     return tuple(messages)
 
 
-def _own(run: AgentRun, team: TeamSpec) -> Sequence[Mapping[str, Any]]:
-    """A run's own messages; a peer's later round begins with its conversation so far."""
-    start = 0
-    if team.topology == "decentralized" and run.round:
-        places = [place for place, message in enumerate(run.messages) if message["role"] == "user"]
-        start = places[-1]
-    return [message for message in run.messages[start:] if message["role"] in ("assistant", "tool")]
+def _own(run: AgentRun) -> Sequence[Mapping[str, Any]]:
+    """What a run adds: it follows the last text that the agent was given.
+
+    Before that may stand the replay of an earlier run, and at its beginning the reports that a manager gets
+    as results of its calls.
+    """
+    given = [place for place, message in enumerate(run.messages) if message["role"] == "user"]
+    return [message for message in run.messages[given[-1] if given else 0 :] if _is_own(message)]
+
+
+def _is_own(message: Mapping[str, Any]) -> bool:
+    if message["role"] == "tool":
+        return not str(message["name"]).startswith(DELEGATE)
+    return bool(message["role"] == "assistant")
 
 
 def _message(message: Mapping[str, Any], source: str) -> Message:

@@ -17,7 +17,7 @@ from lcbkit.runs.config import plain_name
 from lcbkit.runs.progress import InstanceFinished, RunEvent, RunFinished, RunStarted
 from lcbkit.scoring.costs import Prices, PriceSource
 from lcbkit.sweeps.folder import Cell, Sweep, load_sweep, note_cells, write_tables
-from lcbkit.topologies.roles import TOPOLOGIES, WITH_ROUNDS
+from lcbkit.topologies.roles import SIZELESS, TOPOLOGIES, WITH_ROUNDS
 from lcbkit.topologies.team import Team, build_team
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _cells(topologies: Iterable[str], sizes: Iterable[int], formats: Iterable[st
         dict.fromkeys(
             Cell(topology=topology, team_size=size, message_format=form)
             for topology in topologies
-            for size in ((None,) if topology == "single" else sizes)
+            for size in ((None,) if topology in SIZELESS else sizes)
             for form in formats
         )
     )

@@ -1,6 +1,7 @@
 """Who works in a team: roles, tool budgets and prompts, read from the files beside this one."""
 
 import operator
+import re
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,18 +11,30 @@ from typing import Any
 
 from lcbkit.errors import BadValueError
 
-__all__ = ["SIZES", "TOPOLOGIES", "WITH_ROUNDS", "Plan", "Role", "mask_players", "plan_team", "role_prompts"]
+__all__ = [
+    "SIZELESS",
+    "SIZES",
+    "TOPOLOGIES",
+    "WITH_ROUNDS",
+    "Plan",
+    "Role",
+    "mask_players",
+    "plan_team",
+    "role_prompts",
+]
 
 SIZES = (2, 4, 8, 10)
 """How many agents a team may have."""
 
-_SIZELESS = "single"
 _table: Mapping[str, Any] = tomllib.loads(
     files("lcbkit.topologies").joinpath("teams.toml").read_text("utf-8")
 )
 
 TOPOLOGIES = tuple(_table)
 """The ways in which teams are wired, in the order in which they are listed."""
+
+SIZELESS = tuple(name for name, entry in _table.items() if "roles" in entry)
+"""Those whose roles are fixed, so that there is no size to choose."""
 
 WITH_ROUNDS = tuple(name for name, entry in _table.items() if "rounds" in entry)
 """Those whose agents work in rounds, of which there can be more or fewer."""
@@ -34,6 +47,7 @@ class Role:
     Attributes:
         name: of the role.
         prompt: name of its prompt's file; empty if that is the role's own.
+        duty: what it is there for, in a sentence, where the team's texts do not say it under its name.
         python_exec: whether it may run code, in a team that has the tool.
         answers: whether its text is the submission.
         programs: whether its duty is to write whole programs, so that one of its own may stand in for a
@@ -43,6 +57,7 @@ class Role:
 
     name: str
     prompt: str = ""
+    duty: str = ""
     python_exec: bool = False
     answers: bool = False
     programs: bool = False
@@ -55,7 +70,7 @@ class Plan:
 
     Attributes:
         topology: how it is wired.
-        size: how many agents; None for the single agent.
+        size: how many agents; None where the topology has no sizes.
         max_tool_rounds: how often one agent run may go to its tools and back.
         roles: in the order of the agents' numbers.
         rounds: of a debate; None without one.
@@ -76,7 +91,7 @@ class Plan:
     def __post_init__(self) -> None:
         if self.max_tool_rounds < 1 or not self.roles:
             raise ValueError(f"{self.topology}: a plan needs a role and a tool round")
-        if len(self.roles) != (self.size or 1):
+        if self.size not in (None, len(self.roles)):
             raise ValueError(f"{self.topology}: {len(self.roles)} roles for a team of {self.size}")
         if not any(role.answers for role in self.roles):
             raise ValueError(f"{self.topology}: no role answers for the team")
@@ -88,7 +103,7 @@ class Plan:
         Where agents share a role, each is `role::number`, one with a role of its own too. A manager is no
         player: without it there is no team; nor is an agent that works alone.
         """
-        if self.size is None:
+        if len(self.roles) == 1:
             return {}
         names = [role.name for role in self.roles]
         if len(set(names)) < len(names):
@@ -102,9 +117,15 @@ class Plan:
         return [(number, role) for number, role in enumerate(self.roles) if number not in out]
 
     @property
+    def manager(self) -> Role | None:
+        """The role that gives jobs to others, None in a team without one."""
+        return next((role for role in self.roles if role.workers), None)
+
+    @property
     def workers(self) -> tuple[str, ...]:
-        """The workers to whom a manager can give jobs; masked ones are none."""
-        return tuple(name for name in self.roles[0].workers if name not in self.masked)
+        """The roles to which the manager can give jobs: those of which somebody acts."""
+        acting = {role.name for _, role in self.active}
+        return tuple(name for name in self.manager.workers if name in acting) if self.manager else ()
 
 
 def plan_team(topology: str, size: int | None, rounds: int | None = None) -> Plan:
@@ -112,7 +133,7 @@ def plan_team(topology: str, size: int | None, rounds: int | None = None) -> Pla
 
     Args:
         topology: one of the table's.
-        size: number of agents; the single agent has none, whatever is given.
+        size: number of agents; a topology without sizes has none, whatever is given.
         rounds: of a debate, the first one included; None takes the table's.
 
     Raises:
@@ -121,12 +142,12 @@ def plan_team(topology: str, size: int | None, rounds: int | None = None) -> Pla
     """
     if not isinstance(topology, str) or topology not in _table:
         raise BadValueError(f"no topology {topology!r}; there is: {', '.join(TOPOLOGIES)}")
-    if size is not None or topology != _SIZELESS:
+    if size is not None or topology not in SIZELESS:
         size = _known_size(size)
     entry = _table[topology]
     return Plan(
         topology=topology,
-        size=None if topology == _SIZELESS else size,
+        size=None if topology in SIZELESS else size,
         max_tool_rounds=entry["max_tool_rounds"],
         roles=_roles(entry, size),
         rounds=_rounds(topology, entry.get("rounds"), rounds),
@@ -163,15 +184,17 @@ def mask_players(plan: Plan, players: Collection[str]) -> Plan:
 
 
 def _texts_without(plan: Plan) -> dict[str, str]:
-    """What a manager reads otherwise when the worker that a sentence names, or every worker, is masked."""
-    if not plan.roles[0].workers:
+    """What a manager reads otherwise when the worker that its opening names, or every worker, is masked."""
+    if plan.manager is None:
         return {}
     if not plan.workers:
         nudge = "Your reply held no program. Write the final program in one fenced python block."
         return {"opening": "", "nudge": nudge}
-    begin, named, _ = plan.texts["opening"].partition("coder_worker")
-    if named in plan.workers:
+    opening = plan.texts.get("opening", "")
+    named = next((word for word in re.findall(r"\w+", opening) if word in plan.manager.workers), None)
+    if named is None or named in plan.workers:
         return {}
+    begin, _, _ = opening.partition(named)
     return {"opening": f"{begin}{plan.workers[0]}: <what it must do, and what to mind>"}
 
 
@@ -179,12 +202,15 @@ def _roles(entry: Mapping[str, Any], size: int | None) -> tuple[Role, ...]:
     if "replicated" in entry:
         return (Role(**entry["replicated"]),) * (size or 1)
     if "stages" in entry:
-        names = entry["sizes"][str(size)]
-        return tuple(Role(name=name, answers=name == names[-1], **entry["stages"][name]) for name in names)
+        stages = [Role(name=name, **entry["stages"][name]) for name in entry["sizes"][str(size)]]
+        last = stages[-1]
+        if not any(role.answers for role in stages):
+            stages = [replace(role, answers=role == last) for role in stages]
+        return tuple(stages)
     if "manager" in entry:
-        names = entry["sizes"][str(size)]
-        workers = (Role(name=name, **entry["workers"][name]) for name in names)
-        return (Role(workers=tuple(names), **entry["manager"]), *workers)
+        workers = [Role(name=name, **entry["workers"][name]) for name in entry["sizes"][str(size)]]
+        names = tuple(dict.fromkeys(role.name for role in workers))
+        return (Role(workers=names, **entry["manager"]), *workers)
     return tuple(Role(**role) for role in entry["roles"])
 
 

@@ -29,9 +29,9 @@ def build_graph(
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """START -> author -> every critic at once -> author again -> END.
 
-    Without the author, the last critic that acts takes its place, as in a chain without its last stage.
+    Without the author, the first critic that acts takes its place.
     """
-    *critics, (last, author) = [(number, role.name) for number, role in plan.active]
+    (lead, author), *critics = [(number, role.name) for number, role in plan.active]
 
     def read(text: str, sender: str, target: str, starter: str) -> tuple[str, Any]:
         given, record = desk.hand_over(
@@ -42,7 +42,7 @@ def build_graph(
 
     async def draft(state: TeamState) -> TeamState:
         starter = state.get("starter_code", "")
-        run = await agents[author].run([HumanMessage(state["task"])], number=last, starter_code=starter)
+        run = await agents[author].run([HumanMessage(state["task"])], number=lead, starter_code=starter)
         return {"answers": [run]}
 
     def critic(number: int, role: str) -> Runnable[Any, Any]:
@@ -61,7 +61,7 @@ def build_graph(
         found = [read(own_words(run), run.role, author, starter) for run in reviews]
         parts = [state["task"], own_words(first), *(text for text, _ in found)]
         run = await agents[author].run(
-            [HumanMessage("\n\n".join(parts))], number=last, round=1, starter_code=starter
+            [HumanMessage("\n\n".join(parts))], number=lead, round=1, starter_code=starter
         )
         runs = [first, *sorted(reviews, key=lambda one: one.agent), run]
         handoffs = [*state.get("handoffs", []), *(record for _, record in found)]

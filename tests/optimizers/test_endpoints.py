@@ -1,5 +1,6 @@
 """What the task and the reflection model are sent, seen from the server."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from lcbkit.optimizers.interface import ReflectionError, Step
 from lcbkit.optimizers.reflection import ChatText
 from lcbkit.optimizers.seeds import logical_seed
 from lcbkit.topologies.answer import Usage
+from tests.optimizers.bench import spec
 
 STEP = Step("optimization/x", 2)
 PROTOCOL = {"max_tokens": 32_768, "reflection_max_tokens": 48_000}
@@ -25,7 +27,7 @@ def models(url: str) -> Models:
 
 
 def text_model(folder: Path, url: str, usage: list[tuple[str, Usage]] | None = None) -> ChatText:
-    decoding = decodings("single", **PROTOCOL)["reflection"]
+    decoding = decodings(spec("single"), **PROTOCOL)["reflection"]
     return ChatText(
         make_model=lambda: models(url).for_reflection(decoding),
         max_tokens=decoding.max_tokens,
@@ -44,7 +46,7 @@ def test_the_task_model_is_sent_the_protocols_values(
     endpoint: ScriptedEndpoint, topology: str, use: str, temperature: float
 ) -> None:
     endpoint.script = lambda _: "yes"
-    (model,) = models(endpoint.url).for_teams(decodings(topology, **PROTOCOL)[use])
+    (model,) = models(endpoint.url).for_teams(decodings(spec(topology), **PROTOCOL)[use])
     model.invoke("?")
     body = endpoint.requests[-1].body
     assert (body["temperature"], body["top_p"], body["max_tokens"]) == (temperature, 0.9, 32_768)
@@ -69,8 +71,6 @@ def test_a_reflection_call_is_seeded_by_its_place_and_metered(
     )
     assert (second["temperature"], second["max_tokens"]) == (1.0, 99)
     assert first["chat_template_kwargs"] == {"enable_thinking": True}
-    import hashlib
-
     digest = hashlib.sha256(b"You edit.\nImprove it.").hexdigest()
     expected = [
         logical_seed(
@@ -108,7 +108,7 @@ def test_addresses_come_from_the_environment_where_none_is_given(
     endpoint.script = lambda _: "yes"
     monkeypatch.setenv("LCB_TASK_ENDPOINTS", f"{endpoint.url}, {endpoint.url}")
     monkeypatch.setenv("LCB_REFLECTION_ENDPOINT", endpoint.url)
-    bare, known = Models(task="m", reflection="r"), decodings("single", **PROTOCOL)
+    bare, known = Models(task="m", reflection="r"), decodings(spec("single"), **PROTOCOL)
     assert len(bare.for_teams(known["search"])) == 2
     assert bare.for_reflection(known["reflection"]).invoke("?").text == "yes"
 
@@ -117,4 +117,4 @@ def test_names_are_the_full_ones_and_a_recording_is_refused() -> None:
     short = Models(task="qwen", reflection="toy")
     assert (short.task_name, short.reflection_name) == ("Qwen/Qwen3.5-9B", "toy")
     with pytest.raises(ModelError, match="no recording holds"):
-        Models(task="recorded", reflection="toy").for_teams(decodings("single", **PROTOCOL)["search"])
+        Models(task="recorded", reflection="toy").for_teams(decodings(spec("single"), **PROTOCOL)["search"])

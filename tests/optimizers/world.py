@@ -10,10 +10,10 @@ from lcbkit.optimizers.charging import ChargedTeam, SeedBase
 from lcbkit.optimizers.endpoints import Decoding, Models
 from lcbkit.optimizers.interface import Rollout, Row
 from lcbkit.optimizers.ledger import Budget, Ledger
-from lcbkit.optimizers.rollouts import Runner, TeamShape, row_of
+from lcbkit.optimizers.rollouts import Runner, row_of
 from lcbkit.optimizers.scoring import Scorer
 from lcbkit.optimizers.toy import REMEDIES, toy_problems, toy_splits
-from lcbkit.optimizers.wiring import team_spec
+from lcbkit.optimizers.wiring import TeamShape
 from lcbkit.problems import Problem
 from lcbkit.topologies.roles import plan_team, role_prompts
 
@@ -51,8 +51,7 @@ def runner(
     known: Mapping[str, Problem] | None = None,
 ) -> Runner:
     return Runner(
-        shape=TeamShape(topology=topology, team_size=1 if topology == "single" else 4, python_exec=False),
-        spec=team_spec(plan_team(topology, 4)),
+        shape=TeamShape(topology=topology, team_size=4, python_exec=False),
         models=Models(
             task=model,
             reflection=model,

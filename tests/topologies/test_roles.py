@@ -10,7 +10,8 @@ from lcbkit.topologies.roles import SIZES, TOPOLOGIES, Plan, Role, plan_team, ro
 def test_the_single_team_is_one_role_that_answers_and_may_run_code() -> None:
     plan = plan_team("single", 4)
     assert (plan.size, plan.max_tool_rounds) == (None, 12)
-    assert plan.roles == (Role(name="solver", python_exec=True, answers=True, programs=True),)
+    (solver,) = plan.roles
+    assert (solver.name, solver.python_exec, solver.answers, solver.programs) == ("solver", True, True, True)
 
 
 @pytest.mark.parametrize("size", [None, 2, 4, 8, 10])
