@@ -54,24 +54,24 @@ WORKERS_OF_A_FOLDER = {
     }
     | {"specification", "submission", "vote", *TOPOLOGIES},
     "optimizers": {path.stem for path in (PACKAGE / "optimizers").glob("*.py")}
-    - {"bandit", "belief", "bundle", "lessons", "overlay", "pairwise", "rescoring", "seeds", "shapley"}
+    - {"bandit", "belief", "canonical", "lessons", "overlay", "pairwise", "rescoring", "seeds", "shapley"}
     - {"statistics", "toy_shapes"},
 }
 # What runs a job; a method of optimization must not reach around its context for any of it.
-ENGINE = {"aggregation", "charging", "curve", "deciding", "endpoints", "evaluations", "grid", "job", "ledger"}
+ENGINE = {"aggregation", "charging", "chat_text", "costs", "curve", "deciding", "endpoints", "evaluations"}
+ENGINE |= {"job", "ledger", "optimized", "phases", "planning", "progress", "protocol", "rescoring"}
 ENGINE |= {
-    "planning",
-    "outcome",
-    "phases",
-    "progress",
-    "reflection",
-    "rescoring",
     "rollouts",
-    "running",
     "run",
+    "running",
     "scoring",
+    "search",
+    "seeds",
+    "specification",
+    "statistics",
+    "summary",
 }
-ENGINE |= {"search", "seeds", "specification", "statistics", "toy", "toy_shapes", "transcripts", "wiring"}
+ENGINE |= {"toy", "toy_shapes", "transcripts", "wiring"}
 
 
 def modules() -> list[Path]:

@@ -20,7 +20,7 @@ MODULES = (
     "lcbkit.judging.sandbox",
     "lcbkit.notebook",
     "lcbkit.optimizers.aggregation",
-    "lcbkit.optimizers.outcome",
+    "lcbkit.optimizers.optimized",
     "lcbkit.records",
     "lcbkit.rows.stored",
     "lcbkit.runs.folder",

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from lcbkit.display.text import columns
 from lcbkit.errors import BadValueError, NothingToDoError
 from lcbkit.html import table
-from lcbkit.optimizers.bundle import canonical_json
+from lcbkit.optimizers.canonical import canonical_json
 from lcbkit.optimizers.job import JobFolder, UnknownFileError
-from lcbkit.optimizers.outcome import check_result
+from lcbkit.optimizers.protocol import Cell
 from lcbkit.optimizers.seeds import OFFSETS
-from lcbkit.optimizers.specification import Cell
 from lcbkit.optimizers.statistics import REPLICATES, holm, paired_counts, paired_p, stratified_interval
+from lcbkit.optimizers.summary import check_result
 from lcbkit.storage import write_atomic, write_json
 
 if TYPE_CHECKING:

@@ -1,24 +1,18 @@
 """The joint set of role prompts of a team: the only thing that an optimizer may change."""
 
-import hashlib
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from lcbkit.errors import LcbkitError
+from lcbkit.optimizers.canonical import digest
 
-__all__ = ["Bundle", "BundleError", "canonical_json"]
+__all__ = ["Bundle", "BundleError"]
 
 
 class BundleError(LcbkitError):
     """Role prompts that the team cannot take: an empty text, another role, or data of the test split."""
-
-
-def canonical_json(value: Any) -> str:
-    """A value's one JSON text: sorted keys, no spaces, characters as they are."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,8 +45,7 @@ class Bundle:
     @property
     def sha256(self) -> str:
         """Hash of what the bundle holds, as 64 hexadecimal digits."""
-        raw = canonical_json(self.to_dict()).encode("utf-8", "backslashreplace")
-        return hashlib.sha256(raw).hexdigest()
+        return digest(self.to_dict())
 
     def with_roles(self, texts: Mapping[str, str]) -> "Bundle":
         """A bundle with some prompts replaced.

@@ -11,20 +11,12 @@ from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.endpoints import Decoding
 from lcbkit.optimizers.interface import BudgetExhausted, InfrastructureExhausted, Request, Rollout, Row, Step
 from lcbkit.optimizers.ledger import Budget, Ledger, Reservation
-from lcbkit.optimizers.rollouts import ATTEMPTS, Execution, Runner
-from lcbkit.optimizers.seeds import logical_seed
+from lcbkit.optimizers.rollouts import ATTEMPTS, Execution, Runner, rollout_row
+from lcbkit.optimizers.seeds import SeedBase, logical_seed
 from lcbkit.storage import append_jsonl
 from lcbkit.waiting import run_sync, waking
 
-__all__ = ["ChargedTeam", "SeedBase", "rollout_row"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeedBase:
-    """What all logical seeds of a job share."""
-
-    optimizer_seed: int
-    cell_id: str
+__all__ = ["ChargedTeam"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,20 +26,6 @@ class _Granted:
     request: Request
     reservation: Reservation
     rows: Sequence[Row]
-
-
-def rollout_row(rollout: Rollout) -> dict[str, Any]:
-    """A rollout as a line of a file, without its transcript."""
-    return {
-        "row_id": rollout.row_id,
-        "status": rollout.status,
-        "score": rollout.score,
-        "request_seed": rollout.request_seed,
-        "latency_s": rollout.latency_s,
-        "usage": dict(rollout.usage),
-        "error": rollout.error,
-        "scorer": dict(rollout.scorer_metadata),
-    }
 
 
 class ChargedTeam:

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from lcbkit.errors import ModelError
 from lcbkit.optimizers.interface import TeamSpec
+from lcbkit.optimizers.protocol import TASK_MODELS
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["PROTOCOL_MODELS", "REFLECTION_MODEL", "Decoding", "Models", "decodings"]
+__all__ = ["Decoding", "Models", "decodings"]
 
-PROTOCOL_MODELS = {"qwen": "Qwen/Qwen3.5-9B", "llama": "meta-llama/Llama-3.1-8B-Instruct"}
-REFLECTION_MODEL = "Qwen/Qwen3.5-122B-A10B-FP8"
 TOY = "toy"
 _REPETITION_PENALTY = 1.05
 
@@ -139,12 +138,12 @@ class Models:
             settings["enable_thinking"] = decoding.thinking
             if decoding.repetition_penalty is not None:
                 settings["repetition_penalty"] = decoding.repetition_penalty
-        return get_model(PROTOCOL_MODELS.get(model, model), base_url=address, **settings)
+        return get_model(TASK_MODELS.get(model, model), base_url=address, **settings)
 
 
 def _full_name(model: "str | BaseChatModel") -> str:
     if isinstance(model, str):
-        return PROTOCOL_MODELS.get(model, model)
+        return TASK_MODELS.get(model, model)
     from lcbkit.chat.facts import model_name
 
     return model_name(model)

@@ -11,14 +11,13 @@ from typing import Any
 
 from lcbkit.errors import BadValueError, LcbkitError
 from lcbkit.optimizers.bundle import Bundle
-from lcbkit.optimizers.charging import rollout_row
+from lcbkit.optimizers.canonical import digest
 from lcbkit.optimizers.endpoints import Decoding
 from lcbkit.optimizers.interface import InfrastructureExhausted, Rollout
 from lcbkit.optimizers.job import JobError, read_sealed, write_sealed
 from lcbkit.optimizers.ledger import INFRASTRUCTURE_FAILURE
-from lcbkit.optimizers.rollouts import Execution, Runner
+from lcbkit.optimizers.rollouts import Execution, Runner, rollout_row
 from lcbkit.optimizers.seeds import evaluation_seed
-from lcbkit.optimizers.specification import digest
 from lcbkit.storage import append_jsonl, locked, mend_jsonl, read_jsonl
 from lcbkit.waiting import run_sync, waking
 

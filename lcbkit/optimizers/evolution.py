@@ -11,12 +11,30 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any, ClassVar
 
-from lcbkit.errors import BadValueError
 from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.extras import load_extra
-from lcbkit.optimizers.interface import BudgetExhausted, Context, Event, Request, Rollout, Row, Step
+from lcbkit.optimizers.fitting import fit_context
+from lcbkit.optimizers.interface import (
+    BudgetExhausted,
+    Context,
+    Event,
+    ReflectionError,
+    Request,
+    Rollout,
+    Row,
+    Step,
+)
+from lcbkit.optimizers.knobs import check_least
 
-__all__ = ["Case", "Evolution", "EvolutionSettings", "Propose", "evolve", "rounds_without_repeats"]
+__all__ = [
+    "Case",
+    "Evolution",
+    "EvolutionSettings",
+    "Propose",
+    "ask_for_text",
+    "evolve",
+    "rounds_without_repeats",
+]
 
 _LOG = logging.getLogger(__name__)
 
@@ -46,9 +64,7 @@ class EvolutionSettings:
     merge_rows: int = 5
 
     def __post_init__(self) -> None:
-        for name, least in self.LEAST.items():
-            if getattr(self, name) < least:
-                raise BadValueError(f"{name} is {getattr(self, name)}; it must be at least {least}")
+        check_least(self, **self.LEAST)
 
 
 Propose = Callable[[str, str, Sequence[Case], int], str | None]
@@ -144,6 +160,41 @@ def evolve(
     if not run.evolution.candidates:
         run.evolution.candidates.append(ctx.seed_bundle)
     return run.evolution
+
+
+def ask_for_text(
+    ctx: Context,
+    render: Callable[[Mapping[str, str]], str],
+    records: Mapping[str, str],
+    *,
+    step: Step,
+    role: str,
+    temperature: float,
+    top_p: float = 1.0,
+) -> str | None:
+    """The reflection model's answer to a question about some cases; None without one.
+
+    Args:
+        ctx: of the method.
+        render: puts the records into the question.
+        records: of the cases, by number; cut where they leave no room for the answer.
+        step: of the question.
+        role: whose text is asked for.
+        temperature: of the reflection model.
+        top_p: of the reflection model.
+    """
+    fitted = fit_context(render, records)
+    try:
+        return ctx.reflect(
+            fitted.prompt,
+            step=step,
+            role=role,
+            temperature=temperature,
+            top_p=top_p,
+            max_tokens=fitted.max_tokens,
+        )
+    except ReflectionError:
+        return None
 
 
 class _Log:

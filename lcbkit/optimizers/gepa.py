@@ -13,26 +13,16 @@ Where this differs from the benchmark: the reflection model reads what the score
 number, as the paper means it, and a batch that does not fit is refused instead of being scored as zero.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from lcbkit.extract import strip_reasoning
-from lcbkit.optimizers.evolution import Case, EvolutionSettings, evolve
-from lcbkit.optimizers.interface import Context, Outcome, ReflectionError, Step
-from lcbkit.optimizers.texts import (
-    ANSWER_TOKENS,
-    as_prompt,
-    compact_row,
-    cut_middle,
-    fit_context,
-    role_trace,
-)
+from lcbkit.optimizers.evolution import Case, EvolutionSettings, ask_for_text, evolve
+from lcbkit.optimizers.interface import Context, Outcome, Step
+from lcbkit.optimizers.reading import as_prompt, fenced_text
+from lcbkit.optimizers.texts import compact_row, cut_middle, role_trace
 
-__all__ = ["Gepa", "GepaSettings", "fenced_text", "plateau", "role_record"]
-
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[^`]*")
+__all__ = ["Gepa", "GepaSettings", "plateau", "role_record"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,16 +110,9 @@ class Gepa:
         def render(parts: Mapping[str, str]) -> str:
             return _reflection_prompt(role, ctx.team.descriptions.get(role, ""), text, parts)
 
-        fitted = fit_context(render, records)
-        try:
-            answer = ctx.reflect(
-                fitted.prompt,
-                step=Step(f"optimization/{self.name}", iteration),
-                role=role,
-                temperature=self.settings.temperature,
-                max_tokens=fitted.max_tokens if fitted.max_tokens < ANSWER_TOKENS else None,
-            )
-        except ReflectionError:
+        step, temperature = Step(f"optimization/{self.name}", iteration), self.settings.temperature
+        answer = ask_for_text(ctx, render, records, step=step, role=role, temperature=temperature)
+        if answer is None:
             return None
         return as_prompt(fenced_text(answer), ctx.seed_bundle.roles[role])
 
@@ -158,24 +141,6 @@ def role_record(role: str, case: Case, *, output_chars: int, trace_chars: int) -
 
 ### How it was judged
 Score {case.rollout.score:g}. {case.rollout.feedback}"""
-
-
-def fenced_text(answer: str) -> str:
-    """The text inside an answer's fence, else the whole answer.
-
-    A prompt may hold fenced blocks itself, so of several fences the outermost pair counts; the question asks
-    for a fence of four signs, which closes at none of three.
-    """
-    lines = strip_reasoning(answer).splitlines()
-    marks = [(place, found[1]) for place, line in enumerate(lines) if (found := _FENCE.fullmatch(line))]
-    longest = max((len(mark) for _, mark in marks), default=0)
-    places = [place for place, mark in marks if len(mark) == longest]
-    if longest > 3:
-        places = places[-2:]
-    if len(places) < 2:
-        rest = [line for place, line in enumerate(lines) if place not in places]
-        return "\n".join(rest).strip()
-    return "\n".join(lines[places[0] + 1 : places[-1]]).strip()
 
 
 def _reflection_prompt(role: str, duty: str, text: str, records: Mapping[str, str]) -> str:

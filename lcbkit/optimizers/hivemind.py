@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from lcbkit.errors import BadValueError
 from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.interface import (
     BudgetExhausted,
@@ -33,10 +32,13 @@ from lcbkit.optimizers.interface import (
     Rollout,
     Row,
     Step,
+    role_of,
 )
+from lcbkit.optimizers.knobs import check_least
 from lcbkit.optimizers.lessons import BEGIN, END, read_lessons, with_lessons
+from lcbkit.optimizers.reading import as_prompt
 from lcbkit.optimizers.shapley import CoalitionPlan, batch_sizes, plan_coalitions, shapley_values
-from lcbkit.optimizers.texts import as_prompt, cut_middle, role_trace
+from lcbkit.optimizers.texts import cut_middle, role_trace
 
 __all__ = ["Hivemind", "HivemindSettings", "next_target"]
 
@@ -78,11 +80,8 @@ class HivemindSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        least = {"coalition_batch": 1, "acceptance_batch": 1, "max_coalitions": 2, "manager_every": 1}
-        least |= {"max_lessons": 1, "max_cycles": 0, "shown_cases": 1}
-        for name, value in least.items():
-            if getattr(self, name) < value:
-                raise BadValueError(f"{name} is {getattr(self, name)}; it must be at least {value}")
+        check_least(self, coalition_batch=1, acceptance_batch=1, max_coalitions=2, manager_every=1)
+        check_least(self, max_lessons=1, max_cycles=0, shown_cases=1)
 
 
 def next_target(credits: Mapping[str, float], *, cycle: int, manager: str | None, manager_every: int) -> str:
@@ -251,7 +250,7 @@ class _Search:
         """Credits by role: a shared prompt owns all of its replicas."""
         credits: dict[str, float] = {}
         for player, value in values.items():
-            credits[_role_of(player)] = credits.get(_role_of(player), 0.0) + value
+            credits[role_of(player)] = credits.get(role_of(player), 0.0) + value
         return credits
 
     def _reflect(
@@ -309,10 +308,6 @@ class _Search:
             [Request(bundle=bundle, rows=rows, step=step) for bundle in (self.current, candidate)]
         )
         return fmean(one.score for one in before), fmean(one.score for one in after)
-
-
-def _role_of(player: str) -> str:
-    return player.partition("::")[0]
 
 
 def _lesson_prompt(

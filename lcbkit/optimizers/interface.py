@@ -28,6 +28,7 @@ __all__ = [
     "TeamSpec",
     "TextModel",
     "Unsupported",
+    "role_of",
 ]
 
 STOP_REASONS = frozenset(
@@ -130,8 +131,13 @@ class Message:
 
     @property
     def role(self) -> str:
-        """The source without its replica number."""
-        return self.source.partition("::")[0]
+        """The role of the source."""
+        return role_of(self.source)
+
+
+def role_of(player: str) -> str:
+    """The role of a player or of a message's source: the name without the number of a replica."""
+    return player.partition("::")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

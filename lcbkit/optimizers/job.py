@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lcbkit.errors import LcbkitError
-from lcbkit.optimizers.specification import digest
+from lcbkit.optimizers.canonical import digest
 from lcbkit.runs.folder import differences
 from lcbkit.storage import read_json, write_json
 

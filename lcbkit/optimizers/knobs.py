@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 
 from lcbkit.errors import BadValueError
 
-__all__ = ["with_settings"]
+__all__ = ["check_least", "with_settings"]
 
 _SIGNED = ("seed", "rng_base")
 """Whole numbers that count nothing."""
@@ -36,6 +36,21 @@ def with_settings(kind: type, given: Mapping[str, Any], *, owner: str) -> Any:
                 f"{owner} has no setting {name!r}{meant}; it has: {', '.join(known) or 'none at all'}"
             )
     return kind(**{name: _value(hints[name], value, f"{owner}.{name}") for name, value in given.items()})
+
+
+def check_least(settings: Any, **least: float) -> None:
+    """Make sure that some settings are not too small.
+
+    Args:
+        settings: of a method.
+        **least: the least value, by the setting's name.
+
+    Raises:
+        BadValueError: one is below it.
+    """
+    for name, value in least.items():
+        if getattr(settings, name) < value:
+            raise BadValueError(f"{name} is {getattr(settings, name)}; it must be at least {value}")
 
 
 def _value(kind: Any, value: Any, name: str) -> Any:

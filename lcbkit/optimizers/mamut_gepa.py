@@ -15,18 +15,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from lcbkit.optimizers.bundle import Bundle
-from lcbkit.optimizers.evolution import Case, EvolutionSettings, evolve
-from lcbkit.optimizers.interface import Context, Outcome, ReflectionError, Step
-from lcbkit.optimizers.texts import (
-    ANSWER_TOKENS,
-    as_prompt,
-    compact_row,
-    extract_block,
-    fit_context,
-    role_trace,
-    spoken,
-    transcript,
-)
+from lcbkit.optimizers.evolution import Case, EvolutionSettings, ask_for_text, evolve
+from lcbkit.optimizers.interface import Context, Outcome, Step
+from lcbkit.optimizers.reading import as_prompt, extract_block
+from lcbkit.optimizers.texts import compact_row, role_trace, spoken, transcript
 
 __all__ = ["MamutGepa", "MamutGepaSettings", "best_other", "team_record"]
 
@@ -99,17 +91,16 @@ class MamutGepa:
         def render(parts: Mapping[str, str]) -> str:
             return _reflection_prompt(role, ctx, text, parts)
 
-        fitted = fit_context(render, records)
-        try:
-            answer = ctx.reflect(
-                fitted.prompt,
-                step=Step(f"optimization/{self.name}", iteration),
-                role=role,
-                temperature=self.settings.temperature,
-                top_p=self.settings.top_p,
-                max_tokens=fitted.max_tokens if fitted.max_tokens < ANSWER_TOKENS else None,
-            )
-        except ReflectionError:
+        answer = ask_for_text(
+            ctx,
+            render,
+            records,
+            step=Step(f"optimization/{self.name}", iteration),
+            role=role,
+            temperature=self.settings.temperature,
+            top_p=self.settings.top_p,
+        )
+        if answer is None:
             return None
         block = extract_block(answer, text, begin=_BEGIN, end=_END)
         return as_prompt(block, ctx.seed_bundle.roles[role])

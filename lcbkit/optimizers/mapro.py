@@ -28,7 +28,6 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
-from lcbkit.errors import BadValueError
 from lcbkit.optimizers.asking import in_background
 from lcbkit.optimizers.belief import Assignment, PairwiseModel, best_assignment, tied_scores
 from lcbkit.optimizers.bundle import Bundle
@@ -43,6 +42,7 @@ from lcbkit.optimizers.interface import (
     Step,
     TeamSpec,
 )
+from lcbkit.optimizers.knobs import check_least
 from lcbkit.optimizers.mapro_prompts import Demo
 from lcbkit.optimizers.mapro_reflection import Demos, Judged, Pools, Reflection
 from lcbkit.optimizers.texts import cut_middle
@@ -88,13 +88,7 @@ class MaproSettings:
     negative: float = 0.4
 
     def __post_init__(self) -> None:
-        counts = ("candidates", "rounds", "patience", "scoring_batch", "at_once")
-        if low := [name for name in counts if getattr(self, name) < 1]:
-            raise BadValueError(f"{low[0]} of mapro is {getattr(self, low[0])}; it must be at least 1")
-        if self.evaluation_batch < 0:
-            raise BadValueError(
-                f"evaluation_batch of mapro is {self.evaluation_batch}; 0 takes all train rows"
-            )
+        check_least(self, candidates=1, rounds=1, patience=1, scoring_batch=1, evaluation_batch=0, at_once=1)
 
 
 def no_gain(scores: Sequence[float], patience: int, epsilon: float = 0.0) -> bool:

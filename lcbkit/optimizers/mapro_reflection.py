@@ -8,7 +8,7 @@ from statistics import fmean
 
 from lcbkit.optimizers.asking import Ask, answers, needed_answers
 from lcbkit.optimizers.bundle import Bundle
-from lcbkit.optimizers.interface import Context, Rollout, Row, Step
+from lcbkit.optimizers.interface import Context, Rollout, Row, Step, role_of
 from lcbkit.optimizers.mapro_prompts import (
     BEGIN_PROMPT,
     BEGIN_VARIANT,
@@ -25,7 +25,8 @@ from lcbkit.optimizers.mapro_prompts import (
     rewrite_prompt,
     variants_prompt,
 )
-from lcbkit.optimizers.texts import as_prompt, cut_middle, extract_block, parse_score, row_text, spoken
+from lcbkit.optimizers.reading import as_prompt, extract_block, parse_score
+from lcbkit.optimizers.texts import cut_middle, row_text, spoken
 
 __all__ = ["Demos", "Judged", "Reflection", "parse_blame"]
 
@@ -84,7 +85,7 @@ def parse_blame(answer: str, parents: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for line in answer[:20_000].splitlines():
         match = _LINE.fullmatch(line.strip()[:1_000])
-        name = match.group(1).partition("::")[0] if match else ""
+        name = role_of(match.group(1)) if match else ""
         if match and name in parents and not _OK.fullmatch(match.group(2)):
             found.setdefault(name, match.group(2).strip())
     return found

@@ -23,9 +23,9 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from lcbkit.errors import BadValueError
 from lcbkit.optimizers.asking import Ask, answers
 from lcbkit.optimizers.bundle import Bundle
+from lcbkit.optimizers.fitting import fit_context
 from lcbkit.optimizers.interface import (
     BudgetExhausted,
     ConfigError,
@@ -37,10 +37,11 @@ from lcbkit.optimizers.interface import (
     Row,
     Step,
 )
+from lcbkit.optimizers.knobs import check_least
 from lcbkit.optimizers.maspo_prompts import BEGIN_PROMPT, END_PROMPT, proposal_prompt, sample_text
 from lcbkit.optimizers.maspo_trial import Judge, Trial
 from lcbkit.optimizers.pairwise import Weights
-from lcbkit.optimizers.texts import ANSWER_TOKENS, as_prompt, extract_block, fit_context
+from lcbkit.optimizers.reading import as_prompt, extract_block
 
 __all__ = ["Maspo", "MaspoSettings", "Node", "next_beam", "pool_of"]
 
@@ -81,11 +82,7 @@ class MaspoSettings:
     outcomes: bool = False
 
     def __post_init__(self) -> None:
-        if isinstance(self.weights, Mapping):  # as a settings file spells them
-            object.__setattr__(self, "weights", Weights(**self.weights))
-        counts = ("beam", "offspring", "minibatch", "depth", "steps_per_turn", "at_once")
-        if low := [name for name in counts if getattr(self, name) < 1]:
-            raise BadValueError(f"{low[0]} of maspo is {getattr(self, low[0])}; it must be at least 1")
+        check_least(self, beam=1, offspring=1, minibatch=1, depth=1, steps_per_turn=1, at_once=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,7 +264,7 @@ class _Search:
             step=step,
             role=role,
             temperature=_TEMPERATURE,
-            max_tokens=fitted.max_tokens if fitted.max_tokens < ANSWER_TOKENS else None,
+            max_tokens=fitted.max_tokens,
         )
 
     def _minibatch(self, role: str) -> list[Row]:

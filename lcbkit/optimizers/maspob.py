@@ -13,7 +13,6 @@ Where this differs from the paper: 120 pulls of five rollouts instead of 50 eval
 all-MiniLM-L6-v2, long prompts in parts, instead of Qwen3-Embedding-8B.
 """
 
-import hashlib
 import math
 import random
 from collections.abc import Callable, Sequence
@@ -24,9 +23,11 @@ from typing import Any
 
 from lcbkit.errors import BadValueError, LcbkitError
 from lcbkit.optimizers.asking import Ask, answers
-from lcbkit.optimizers.bundle import Bundle, canonical_json
+from lcbkit.optimizers.bundle import Bundle
+from lcbkit.optimizers.canonical import digest
 from lcbkit.optimizers.extras import load_extra
 from lcbkit.optimizers.interface import Context, Event, Outcome, Row, Step
+from lcbkit.optimizers.knobs import check_least
 from lcbkit.optimizers.styles import style_texts
 from lcbkit.optimizers.variants import acceptable, read_variant, variant_prompt
 from lcbkit.storage import read_json, write_json
@@ -78,11 +79,7 @@ class MaspobSettings:
     seed: int = 42
 
     def __post_init__(self) -> None:
-        least = {"variants": 2, "spare": 1, "tries": 1, "at_once": 1, "minibatch": 1, "warmup": 1}
-        least |= {"alpha": 0, "epochs": 1}
-        for name, value in least.items():
-            if getattr(self, name) < value:
-                raise BadValueError(f"{name} is {getattr(self, name)}; it must be at least {value}")
+        check_least(self, variants=2, spare=1, tries=1, at_once=1, minibatch=1, warmup=1, alpha=0, epochs=1)
         for name in ("ridge", "weight"):
             if getattr(self, name) <= 0:
                 raise BadValueError(f"{name} is {getattr(self, name)}; it must be above 0")
@@ -137,13 +134,13 @@ def write_pools(ctx: Context, settings: MaspobSettings) -> dict[str, list[str]]:
         PoolError: if a role has too few after all tries.
     """
     file = ctx.scratch / "variants.json"
-    known = {
+    origin = {
         "seed": ctx.seed_bundle.sha256,
         "team": [ctx.team.topology, ctx.team.team_size, list(ctx.team.roles)],
         "optimizer_seed": ctx.seed,
         "settings": [settings.seed, settings.temperature],
     }
-    identity = hashlib.sha256(canonical_json(known).encode()).hexdigest()
+    identity = digest(origin)
     kept = read_json(file) if file.exists() else {}
     found = kept["pools"] if kept.get("identity") == identity else {}
     pools = {role: found.get(role) or [ctx.seed_bundle.roles[role]] for role in ctx.team.roles}

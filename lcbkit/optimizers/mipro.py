@@ -19,10 +19,10 @@ from importlib import import_module
 from statistics import fmean
 from typing import Any
 
-from lcbkit.errors import BadValueError
 from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.extras import load_extra
 from lcbkit.optimizers.interface import BudgetExhausted, Context, Event, Outcome, Rollout, Row, Step
+from lcbkit.optimizers.knobs import check_least
 
 __all__ = ["Mipro", "MiproSettings"]
 
@@ -56,11 +56,8 @@ class MiproSettings:
     seed: int = 9
 
     def __post_init__(self) -> None:
-        least = {"num_candidates": 2, "num_trials": 1, "max_bootstrapped_demos": 1, "minibatch_size": 1}
-        least |= {"full_eval_steps": 1, "view_data_batch_size": 1}
-        for name, value in least.items():
-            if getattr(self, name) < value:
-                raise BadValueError(f"{name} is {getattr(self, name)}; it must be at least {value}")
+        check_least(self, num_candidates=2, num_trials=1, max_bootstrapped_demos=1, minibatch_size=1)
+        check_least(self, full_eval_steps=1, view_data_batch_size=1)
 
 
 class Mipro:

@@ -21,7 +21,8 @@ from dspy.propose import GroundedProposer
 from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.demonstrations import with_demonstrations
 from lcbkit.optimizers.interface import Context, Rollout, Row, Step, TextModel
-from lcbkit.optimizers.texts import as_prompt, compact_row, cut_middle, role_trace, spoken
+from lcbkit.optimizers.reading import as_prompt
+from lcbkit.optimizers.texts import compact_row, cut_middle, role_trace, spoken
 
 __all__ = ["Halted", "TeamMipro", "TeamProgram", "examples", "quietly", "reflection_lm", "team_description"]
 

@@ -5,12 +5,12 @@ from statistics import fmean
 from typing import Any
 
 from lcbkit.optimizers.bundle import Bundle, BundleError
+from lcbkit.optimizers.canonical import digest
 from lcbkit.optimizers.deciding import decide
 from lcbkit.optimizers.evaluations import Evaluation, Evaluations
 from lcbkit.optimizers.interface import Row
 from lcbkit.optimizers.job import JobError, JobFolder
 from lcbkit.optimizers.ledger import INFRASTRUCTURE_FAILURE
-from lcbkit.optimizers.specification import digest
 from lcbkit.search_events import EvaluationAdvanced, SearchEvent
 
 __all__ = ["SplitRows", "run_test", "validate"]

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from lcbkit.errors import BadValueError
 from lcbkit.known_ids import splits as known_splits
-from lcbkit.optimizers.endpoints import REFLECTION_MODEL, Models
-from lcbkit.optimizers.grid import cells, estimate, least_budget
+from lcbkit.optimizers.costs import estimate, least_budget
+from lcbkit.optimizers.endpoints import Models
 from lcbkit.optimizers.methods import METHODS, make_optimizer
+from lcbkit.optimizers.protocol import REFLECTION_MODEL, Cell, cells
 from lcbkit.optimizers.seeds import OFFSETS
-from lcbkit.optimizers.specification import Cell, JobSpec, Splits
+from lcbkit.optimizers.specification import JobSpec, Splits
 from lcbkit.optimizers.wiring import TeamShape
 from lcbkit.topologies.roles import SIZELESS, plan_team
 

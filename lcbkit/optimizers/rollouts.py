@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lcbkit.problems import Problem
     from lcbkit.topologies.answer import TeamAnswer
 
-__all__ = ["ATTEMPTS", "Execution", "Runner", "row_of"]
+__all__ = ["ATTEMPTS", "Execution", "Runner", "rollout_row", "row_of"]
 
 ATTEMPTS = 3
 """Executions of one rollout at most: the first one and two retries."""
@@ -62,6 +62,20 @@ def row_of(problem: "Problem") -> Row:
         difficulty=problem.difficulty,
         test_count=min(SCORED_TESTS, problem.hidden_test_count),
     )
+
+
+def rollout_row(rollout: Rollout) -> dict[str, Any]:
+    """A rollout as a line of a file, without its transcript."""
+    return {
+        "row_id": rollout.row_id,
+        "status": rollout.status,
+        "score": rollout.score,
+        "request_seed": rollout.request_seed,
+        "latency_s": rollout.latency_s,
+        "usage": dict(rollout.usage),
+        "error": rollout.error,
+        "scorer": dict(rollout.scorer_metadata),
+    }
 
 
 def _blank(execution: Execution) -> Rollout:

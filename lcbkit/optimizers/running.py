@@ -14,15 +14,17 @@ from lcbkit.optimizers.evaluations import Evaluations
 from lcbkit.optimizers.interface import Optimizer
 from lcbkit.optimizers.job import JobError, JobFolder, JobStopped, read_sealed
 from lcbkit.optimizers.methods import make_optimizer
-from lcbkit.optimizers.outcome import Optimized, check_result, summary_of
+from lcbkit.optimizers.optimized import Optimized
 from lcbkit.optimizers.phases import SplitRows, run_test, validate
 from lcbkit.optimizers.planning import job_spec, splits_of
 from lcbkit.optimizers.progress import Progress, Teller, telling
+from lcbkit.optimizers.protocol import BUDGET, MAX_TOKENS, REFLECTION_MAX_TOKENS
 from lcbkit.optimizers.rescoring import full_pass_at_1
 from lcbkit.optimizers.rollouts import Runner, row_of
 from lcbkit.optimizers.scoring import Scorer
 from lcbkit.optimizers.search import Search
-from lcbkit.optimizers.specification import BUDGET, MAX_TOKENS, REFLECTION_MAX_TOKENS, JobSpec, Splits
+from lcbkit.optimizers.specification import JobSpec, Splits
+from lcbkit.optimizers.summary import check_result, summary_of
 from lcbkit.problems import Problem, ProblemSet
 from lcbkit.search_events import JobFinished, JobStarted, PhaseStarted
 from lcbkit.topologies.roles import role_prompts

@@ -9,7 +9,8 @@ from typing import Any
 
 from lcbkit.errors import LcbkitError
 from lcbkit.optimizers.bundle import Bundle, BundleError
-from lcbkit.optimizers.charging import ChargedTeam, SeedBase
+from lcbkit.optimizers.charging import ChargedTeam
+from lcbkit.optimizers.chat_text import ChatText
 from lcbkit.optimizers.curve import Curve
 from lcbkit.optimizers.endpoints import Decoding, Models
 from lcbkit.optimizers.interface import (
@@ -27,8 +28,8 @@ from lcbkit.optimizers.interface import (
 )
 from lcbkit.optimizers.job import JobError, JobFolder, JobStopped
 from lcbkit.optimizers.ledger import Budget, Ledger
-from lcbkit.optimizers.reflection import ChatText
 from lcbkit.optimizers.rollouts import Runner
+from lcbkit.optimizers.seeds import SeedBase
 from lcbkit.search_events import IncumbentReported, RolloutCharged, SearchEvent
 from lcbkit.storage import append_jsonl, write_json
 from lcbkit.topologies.answer import Usage

@@ -2,16 +2,25 @@
 
 import hashlib
 from collections import Counter
+from dataclasses import dataclass
 from threading import Lock
 
 from lcbkit.errors import BadValueError
 
-__all__ = ["OFFSETS", "Repeats", "evaluation_seed", "logical_seed", "offset_of"]
+__all__ = ["OFFSETS", "Repeats", "SeedBase", "evaluation_seed", "logical_seed", "offset_of"]
 
 OFFSETS = {0: 0, 1: 1000, 2: 2000}
 """What each optimizer seed adds to its requests' seeds."""
 
 _RANGE = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeedBase:
+    """What all logical seeds of a job share."""
+
+    optimizer_seed: int
+    cell_id: str
 
 
 def offset_of(optimizer_seed: int) -> int:

@@ -1,4 +1,4 @@
-"""What a job is: its cell in the grid, what makes it comparable with others, and what identifies it."""
+"""What a job is: its cell, how it departs from the protocol, and what identifies it."""
 
 import hashlib
 import platform
@@ -10,68 +10,25 @@ from typing import Any
 
 from lcbkit import __version__
 from lcbkit.errors import BadValueError
-from lcbkit.optimizers.bundle import Bundle, canonical_json
-from lcbkit.optimizers.endpoints import PROTOCOL_MODELS, REFLECTION_MODEL, Decoding, Models
+from lcbkit.optimizers.bundle import Bundle
+from lcbkit.optimizers.canonical import digest
+from lcbkit.optimizers.endpoints import Decoding, Models
+from lcbkit.optimizers.protocol import (
+    BUDGET,
+    MAX_TOKENS,
+    PROTOCOL_ID,
+    REFLECTION_MAX_TOKENS,
+    REFLECTION_MODEL,
+    TASK_MODELS,
+    Cell,
+)
 from lcbkit.optimizers.scoring import SCORER_ID
 from lcbkit.optimizers.seeds import offset_of
 from lcbkit.optimizers.wiring import TeamShape
 from lcbkit.problems import Problem
 from lcbkit.topologies.contract import CONTRACT_VERSION
-from lcbkit.topologies.roles import SIZELESS
 
-__all__ = ["BUDGET", "GRID", "PROTOCOL_ID", "Cell", "JobSpec", "Splits", "digest", "protocol_size"]
-
-PROTOCOL_ID = "mas-promptbench-v1"
-BUDGET = 600
-MAX_TOKENS, REFLECTION_MAX_TOKENS = 32_768, 48_000
-
-# The protocol's own list: a topology that the library learns later is no cell of it.
-_ALL = ("single", "independent", "sequential", "centralized", "decentralized")
-GRID: Mapping[str, tuple[str, ...]] = {
-    "identity": _ALL,
-    "gepa": _ALL,
-    "mipro": _ALL,
-    **dict.fromkeys(("mapro", "maspo", "hivemind", "mamut_gepa", "maspob", "tavo"), _ALL[1:]),
-}
-"""The topologies on which the protocol runs each method, with four agents that write freely."""
-
-
-def protocol_size(topology: str) -> int:
-    """How many agents the protocol gives a team."""
-    return 1 if topology in SIZELESS else 4
-
-
-def digest(value: Any) -> str:
-    """The SHA-256 of a value's canonical JSON."""
-    return hashlib.sha256(canonical_json(value).encode("utf-8", "backslashreplace")).hexdigest()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """An experiment that is repeated with three seeds."""
-
-    method: str
-    task: str
-    topology: str
-    framework: str
-    communication: str
-    team_size: int
-    task_model: str
-
-    @property
-    def id(self) -> str:
-        """A short hash of the cell."""
-        return digest(asdict(self))[:16]
-
-    @property
-    def in_grid(self) -> bool:
-        """Whether the protocol runs this cell."""
-        return (
-            self.topology in GRID.get(self.method, ())
-            and self.communication == "freeform"
-            and self.team_size == protocol_size(self.topology)
-        )
-
+__all__ = ["JobSpec", "Splits"]
 
 Splits = Mapping[str, Sequence[str]]
 """Ordered problem ids under `train`, `validation` and `test`."""
@@ -140,7 +97,7 @@ class JobSpec:
         found = {
             f"budget {self.budget} instead of {BUDGET}": self.budget != BUDGET,
             f"dataset {self.dataset} instead of lcb": self.dataset != "lcb",
-            f"task model {self.models.task_name}": self.models.task_name not in PROTOCOL_MODELS.values(),
+            f"task model {self.models.task_name}": self.models.task_name not in TASK_MODELS.values(),
             f"reflection model {self.models.reflection_name} instead of {REFLECTION_MODEL}": (
                 self.models.reflection_name != REFLECTION_MODEL
             ),

@@ -39,6 +39,7 @@ from lcbkit.optimizers.interface import (
     Row,
     Step,
 )
+from lcbkit.optimizers.knobs import check_least
 from lcbkit.optimizers.tavo_reflection import Reflection
 
 __all__ = ["Tavo", "TavoSettings", "accepted", "affordable_attempts", "validation_rows"]
@@ -92,9 +93,7 @@ class TavoSettings:
     def __post_init__(self) -> None:
         if self.mode not in _MODES:
             raise BadValueError(f"no mode {self.mode!r} of tavo; there is: {', '.join(_MODES)}")
-        counts = ("train_rows", "rounds", "attempts", "patience", "least_validation_rows", "at_once")
-        if low := [name for name in counts if getattr(self, name) < 1]:
-            raise BadValueError(f"{low[0]} of tavo is {getattr(self, low[0])}; it must be at least 1")
+        check_least(self, train_rows=1, rounds=1, attempts=1, patience=1, least_validation_rows=1, at_once=1)
 
 
 def validation_rows(budget: int, settings: TavoSettings | None = None) -> int:

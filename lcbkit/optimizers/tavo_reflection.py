@@ -19,6 +19,7 @@ from lcbkit.optimizers.credit import (
 )
 from lcbkit.optimizers.interface import Context, Message, Rollout, Row, Step
 from lcbkit.optimizers.overlay import apply_overlay, rules_of, strip_overlay
+from lcbkit.optimizers.reading import as_prompt, extract_block, parse_json
 from lcbkit.optimizers.tavo_prompts import (
     BEGIN_PROMPT,
     BEGIN_RULES,
@@ -32,7 +33,7 @@ from lcbkit.optimizers.tavo_prompts import (
     role_prompt,
     rules_prompt,
 )
-from lcbkit.optimizers.texts import as_prompt, extract_block, parse_json, spoken
+from lcbkit.optimizers.texts import spoken
 
 __all__ = ["Candidate", "Reflection"]
 

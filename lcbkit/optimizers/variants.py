@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from lcbkit.extract import strip_reasoning
 from lcbkit.optimizers.interface import TeamSpec
-from lcbkit.optimizers.texts import as_prompt
+from lcbkit.optimizers.reading import as_prompt
 
 __all__ = ["acceptable", "manifest", "read_variant", "variant_prompt"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.interface import BudgetExhausted, Context, Event, Outcome, ReflectionError, Step
-from lcbkit.optimizers.texts import as_prompt
+from lcbkit.optimizers.reading import as_prompt
 
 __all__ = ["Rewrite", "RewriteSettings"]
 

@@ -24,7 +24,6 @@ from lcbkit.optimizers.interface import (
     Step,
     TeamSpec,
     TextModel,
-    Unsupported,
 )
 from lcbkit.optimizers.ledger import INFRASTRUCTURE_FAILURE, SEMANTIC_FAILURE, SUCCESS, Ledger
 from lcbkit.optimizers.seeds import logical_seed
@@ -58,7 +57,6 @@ class Bench:
         score: says how a rollout ends.
         budget: of the ledger.
         topology: whose roles speak in the transcripts, one line each: `<role> on <row>: <its prompt>`.
-        can_mask: False: masks raise `Unsupported`.
         cell_id: goes into the seeds.
         optimizer_seed: goes into the seeds.
     """
@@ -69,7 +67,6 @@ class Bench:
         *,
         budget: int,
         topology: str = "sequential",
-        can_mask: bool = True,
         cell_id: str = "bench",
         optimizer_seed: int = 0,
     ) -> None:
@@ -78,7 +75,6 @@ class Bench:
         self.refused = 0
         self._score = score
         self._team = spec(topology)
-        self._can_mask = can_mask
         self._cell, self._optimizer_seed = cell_id, optimizer_seed
 
     @property
@@ -120,8 +116,6 @@ class Bench:
         ids = [row.id for row in request.rows]
         assert ids, "an empty batch"
         assert len(set(ids)) == len(ids), f"a row twice in one batch: {ids}"
-        if request.mask and not self._can_mask:
-            raise Unsupported("this bench cannot mask")
         assert request.mask <= set(self._team.players), f"a mask of strangers: {set(request.mask)}"
         try:
             reserve = self.ledger.reserve_exact if request.exact else self.ledger.reserve

@@ -12,7 +12,7 @@ from lcbkit.errors import BadValueError, ModelError
 from lcbkit.optimizers import running
 from lcbkit.optimizers.interface import ConfigError, Context, InfrastructureExhausted, Step
 from lcbkit.optimizers.job import JobError
-from lcbkit.optimizers.outcome import Optimized
+from lcbkit.optimizers.optimized import Optimized
 from lcbkit.optimizers.running import optimize
 from tests.optimizers.hinting import Hinting
 

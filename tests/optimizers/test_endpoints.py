@@ -8,11 +8,10 @@ from scripted_endpoint import Reply, ScriptedEndpoint
 
 from lcbkit.chat import failures
 from lcbkit.errors import ModelError
-from lcbkit.optimizers.charging import SeedBase
+from lcbkit.optimizers.chat_text import ChatText
 from lcbkit.optimizers.endpoints import Models, decodings
 from lcbkit.optimizers.interface import ReflectionError, Step
-from lcbkit.optimizers.reflection import ChatText
-from lcbkit.optimizers.seeds import logical_seed
+from lcbkit.optimizers.seeds import SeedBase, logical_seed
 from lcbkit.topologies.answer import Usage
 from tests.optimizers.bench import spec
 

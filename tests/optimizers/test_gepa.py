@@ -5,7 +5,7 @@ import pytest
 from lcbkit.errors import BadValueError
 from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.evolution import Case
-from lcbkit.optimizers.gepa import Gepa, GepaSettings, fenced_text, plateau, role_record
+from lcbkit.optimizers.gepa import Gepa, GepaSettings, plateau, role_record
 from lcbkit.optimizers.interface import Message, ReflectionError, Rollout, Row, Step
 from tests.optimizers.bench import Bench, context, rows, seed_bundle
 from tests.optimizers.malformed import MALFORMED
@@ -132,25 +132,6 @@ def test_a_record_holds_the_problem_the_roles_words_and_the_judgement_and_no_oth
         assert text in record
     assert "it fails on 0" not in record
     assert "x" * 200 not in role_record("nobody", case(), output_chars=100, trace_chars=100)
-
-
-@pytest.mark.parametrize(
-    ("text", "taken"),
-    [
-        ("Here:\n````\nDo it.\n```python\nx\n```\n````\nDone.", "Do it.\n```python\nx\n```"),
-        ("````\nold\n````\nand\n````\nnew\n````", "new"),
-        ("```\nDo it.\n```python\nx\n```\nThen stop.\n```", "Do it.\n```python\nx\n```\nThen stop."),
-        ("```text\nDo it.\n```", "Do it."),
-        ("~~~\nDo it.\n~~~", "Do it."),
-        ("```\nDo it.", "Do it."),
-        ("Do it.", "Do it."),
-        ("<think>```\nno\n```</think>Do it.", "Do it."),
-        ("", ""),
-        ("```\n```", ""),
-    ],
-)
-def test_the_text_between_the_fences_is_taken(text: str, taken: str) -> None:
-    assert fenced_text(text) == taken
 
 
 @pytest.mark.parametrize("bad", [{"minibatch": 0}, {"max_merges": -1}, {"max_full_evals": 0}])

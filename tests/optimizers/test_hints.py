@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lcbkit.known_ids import splits
-from lcbkit.optimizers.outcome import Optimized
+from lcbkit.optimizers.optimized import Optimized
 from lcbkit.optimizers.running import optimize
 from tests.optimizers.hint_world import HINT, REFLECTION, TASK, answering, write_rows
 from tests.optimizers.malformed import MALFORMED

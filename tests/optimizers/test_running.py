@@ -16,7 +16,7 @@ from lcbkit.optimizers import running
 from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.interface import ConfigError, Context, InfrastructureExhausted, Step
 from lcbkit.optimizers.job import JobError, JobStopped
-from lcbkit.optimizers.outcome import Optimized
+from lcbkit.optimizers.optimized import Optimized
 from lcbkit.optimizers.running import optimize
 from lcbkit.search_events import EvaluationAdvanced, JobFinished, JobStarted, RolloutCharged
 from tests.conftest import ROOT

@@ -16,9 +16,9 @@ from lcbkit.optimizers.mapro_reflection import parse_blame
 from lcbkit.optimizers.maspo_prompts import judge_prompt, proposal_prompt
 from lcbkit.optimizers.overlay import rules_of
 from lcbkit.optimizers.pairwise import verdict
+from lcbkit.optimizers.reading import extract_block, parse_json, parse_score
 from lcbkit.optimizers.styles import style_texts
 from lcbkit.optimizers.tavo_prompts import ranking_prompt, rules_prompt
-from lcbkit.optimizers.texts import extract_block, parse_json, parse_score
 from lcbkit.optimizers.toy_shapes import in_shape
 from lcbkit.optimizers.variants import acceptable, read_variant, variant_prompt
 from lcbkit.topologies.roles import plan_team, role_prompts

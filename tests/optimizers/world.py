@@ -6,12 +6,13 @@ from typing import Any
 
 from lcbkit.judging.pool import default_pool
 from lcbkit.optimizers.bundle import Bundle
-from lcbkit.optimizers.charging import ChargedTeam, SeedBase
+from lcbkit.optimizers.charging import ChargedTeam
 from lcbkit.optimizers.endpoints import Decoding, Models
 from lcbkit.optimizers.interface import Rollout, Row
 from lcbkit.optimizers.ledger import Budget, Ledger
 from lcbkit.optimizers.rollouts import Runner, row_of
 from lcbkit.optimizers.scoring import Scorer
+from lcbkit.optimizers.seeds import SeedBase
 from lcbkit.optimizers.toy import REMEDIES, toy_problems, toy_splits
 from lcbkit.optimizers.wiring import TeamShape
 from lcbkit.problems import Problem

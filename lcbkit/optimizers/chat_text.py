@@ -11,9 +11,8 @@ from lcbkit.chat.facts import seeded
 from lcbkit.chat.failures import call_with_retries
 from lcbkit.errors import LcbkitError
 from lcbkit.extract import strip_reasoning
-from lcbkit.optimizers.charging import SeedBase
 from lcbkit.optimizers.interface import ReflectionError, Step
-from lcbkit.optimizers.seeds import Repeats, logical_seed
+from lcbkit.optimizers.seeds import Repeats, SeedBase, logical_seed
 from lcbkit.storage import append_jsonl
 from lcbkit.topologies.answer import Usage
 from lcbkit.waiting import run_sync

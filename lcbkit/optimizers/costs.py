@@ -1,34 +1,17 @@
-"""What the protocol runs and what a job will cost, known before a model is asked."""
+"""What a job will cost, known before a model is asked."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Any
 
-from lcbkit.optimizers.endpoints import PROTOCOL_MODELS
-from lcbkit.optimizers.specification import GRID, Cell, JobSpec, protocol_size
+from lcbkit.optimizers.specification import JobSpec
 from lcbkit.optimizers.wiring import team_spec
 
-__all__ = ["Cost", "cells", "estimate", "least_budget"]
+__all__ = ["Cost", "estimate", "least_budget"]
 
 _TOKENS_PER_CALL = 2_500
 _TOKENS_PER_REFLECTION = 12_000
-
-
-def cells(dataset: str = "lcb") -> Iterator[Cell]:
-    """Every cell that the protocol runs, for both of its models."""
-    for model in PROTOCOL_MODELS.values():
-        for method, topologies in GRID.items():
-            for topology in topologies:
-                yield Cell(
-                    method=method,
-                    task=dataset,
-                    topology=topology,
-                    framework="langgraph",
-                    communication="freeform",
-                    team_size=protocol_size(topology),
-                    task_model=model,
-                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
