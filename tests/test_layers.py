@@ -60,18 +60,8 @@ WORKERS_OF_A_FOLDER = {
 # What runs a job; a method of optimization must not reach around its context for any of it.
 ENGINE = {"aggregation", "charging", "chat_text", "costs", "curve", "deciding", "endpoints", "evaluations"}
 ENGINE |= {"job", "ledger", "optimized", "phases", "planning", "progress", "protocol", "rescoring"}
-ENGINE |= {
-    "rollouts",
-    "run",
-    "running",
-    "scoring",
-    "search",
-    "seeds",
-    "specification",
-    "statistics",
-    "summary",
-}
-ENGINE |= {"toy", "toy_shapes", "transcripts", "wiring"}
+ENGINE |= {"rollouts", "run", "running", "scoring", "search", "seeds", "specification", "statistics"}
+ENGINE |= {"summary", "toy", "toy_shapes", "transcripts", "wiring"}
 
 
 def modules() -> list[Path]:

@@ -78,23 +78,18 @@ class PieceCredit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleCredit:
-    """What a judge says of one role's part in one rollout.
+    """What a judge makes of one role's part in one rollout.
+
+    It is asked for ratings, strengths, weaknesses and their causes first, so that what it proposes rests on
+    them; only that is kept.
 
     Attributes:
         role: whose part it is.
-        rating: the mean of its ratings from 1 to 10, None if it has none.
-        strengths: what it did well.
-        weaknesses: what it did badly.
-        causes: where the weaknesses come from.
         suggestions: by kind, see `KINDS`.
         edits: changes to its prompt, by what they do, see `EDITS`.
     """
 
     role: str
-    rating: float | None
-    strengths: tuple[str, ...]
-    weaknesses: tuple[str, ...]
-    causes: tuple[str, ...]
     suggestions: Mapping[str, tuple[str, ...]]
     edits: Mapping[str, tuple[str, ...]]
 
@@ -126,18 +121,13 @@ def parse_role_credit(role: str, value: Mapping[str, Any] | None) -> RoleCredit 
     """The credit in a judge's JSON object; None without any edit, suggestion or weakness."""
     if value is None:
         return None
-    rated = [r for r in map(_rating, _mapping(value.get("ratings")).values()) if r is not None]
     given, wanted = _mapping(value.get("suggestions")), _mapping(value.get("edits"))
     credit = RoleCredit(
         role=role,
-        rating=sum(rated) / len(rated) if rated else None,
-        strengths=parse_items(value.get("strengths")),
-        weaknesses=parse_items(value.get("weaknesses")),
-        causes=parse_items(value.get("causes")),
         suggestions={kind: parse_items(given.get(kind)) for kind in KINDS},
         edits={edit: parse_items(wanted.get(edit)) for edit in EDITS},
     )
-    said = [credit.weaknesses, *credit.suggestions.values(), *credit.edits.values()]
+    said = [parse_items(value.get("weaknesses")), *credit.suggestions.values(), *credit.edits.values()]
     return credit if any(said) else None
 
 

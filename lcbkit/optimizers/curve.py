@@ -7,9 +7,9 @@ from typing import Any
 from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.interface import Event
 
-__all__ = ["STEP", "Curve"]
+__all__ = ["Curve"]
 
-STEP = 10
+_STEP = 10
 
 
 class Curve:
@@ -57,7 +57,7 @@ class Curve:
             charged, final.sha256, last["score"] if known else None, last["iteration"], "final", {}
         )
         states = [*(state for state in self._states if state["charged"] <= charged), end]
-        grid = [*range(0, budget, STEP), budget]
+        grid = [*range(0, budget, _STEP), budget]
         rows = []
         for point in grid:
             state = [state for state in states if state["charged"] <= point][-1]

@@ -33,15 +33,11 @@ class Evaluation:
 
     Attributes:
         id: hash of what decides the records; the file's name.
-        split: `validation` or `test`.
-        bundle_sha256: of the bundle.
         records: a row for each problem.
         seal: hash of the file.
     """
 
     id: str
-    split: str
-    bundle_sha256: str
     records: tuple[Mapping[str, Any], ...]
     seal: str
 
@@ -143,13 +139,7 @@ class Evaluations:
                 payload = {"identity": identity, "bundle": bundle.to_dict(), "records": records}
                 sealed = write_sealed(path, "evaluation", payload)
                 journal.path.unlink(missing_ok=True)
-        return Evaluation(
-            id=evaluation_id,
-            split=split,
-            bundle_sha256=bundle.sha256,
-            records=tuple(sealed["records"]),
-            seal=sealed["sha256"],
-        )
+        return Evaluation(id=evaluation_id, records=tuple(sealed["records"]), seal=sealed["sha256"])
 
     async def _collect(
         self,

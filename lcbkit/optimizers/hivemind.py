@@ -32,13 +32,13 @@ from lcbkit.optimizers.interface import (
     Rollout,
     Row,
     Step,
-    role_of,
 )
 from lcbkit.optimizers.knobs import check_least
 from lcbkit.optimizers.lessons import BEGIN, END, read_lessons, with_lessons
 from lcbkit.optimizers.reading import as_prompt
 from lcbkit.optimizers.shapley import CoalitionPlan, batch_sizes, plan_coalitions, shapley_values
 from lcbkit.optimizers.texts import cut_middle, role_trace
+from lcbkit.topologies.roles import role_of
 
 __all__ = ["Hivemind", "HivemindSettings", "next_target"]
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from lcbkit.errors import LcbkitError
 from lcbkit.optimizers.bundle import Bundle
+from lcbkit.topologies.roles import role_of
 
 __all__ = [
     "STOP_REASONS",
@@ -28,7 +29,6 @@ __all__ = [
     "TeamSpec",
     "TextModel",
     "Unsupported",
-    "role_of",
 ]
 
 STOP_REASONS = frozenset(
@@ -133,11 +133,6 @@ class Message:
     def role(self) -> str:
         """The role of the source."""
         return role_of(self.source)
-
-
-def role_of(player: str) -> str:
-    """The role of a player or of a message's source: the name without the number of a replica."""
-    return player.partition("::")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,11 @@ def with_settings(kind: type, given: Mapping[str, Any], *, owner: str) -> Any:
             raise BadValueError(
                 f"{owner} has no setting {name!r}{meant}; it has: {', '.join(known) or 'none at all'}"
             )
-    return kind(**{name: _value(hints[name], value, f"{owner}.{name}") for name, value in given.items()})
+    values = {name: _value(hints[name], value, f"{owner}.{name}") for name, value in given.items()}
+    try:
+        return kind(**values)
+    except BadValueError as error:
+        raise BadValueError(f"{owner}: {error}") from error
 
 
 def check_least(settings: Any, **least: float) -> None:

@@ -1,7 +1,6 @@
 """The budget of a search: every rollout has its place reserved before it is run, and is charged once."""
 
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lcbkit.errors import BadValueError
@@ -97,29 +96,20 @@ class Ledger:
         """
         return self._reserve(n, exact=True)
 
-    def commit(self, reservation: Reservation, outcomes: Sequence[str]) -> Budget:
-        """Close a reservation with one outcome for each of its places that are still open.
-
-        Raises:
-            RuntimeError: when their numbers differ: places would be lost or charged twice.
-        """
-        with self._lock:
-            if not reservation.open or len(outcomes) != reservation.open:
-                raise RuntimeError(
-                    f"{len(outcomes)} outcomes for a reservation with {reservation.open} open places"
-                )
-            for outcome in outcomes:
-                self._settle(reservation, outcome)
-            return self._checked()
-
     def settle(self, reservation: Reservation, outcome: str) -> Budget:
-        """Close one place of a reservation.
+        """Close one place of a reservation with how its rollout ended.
 
         Raises:
-            RuntimeError: when none of its places is open.
+            RuntimeError: when none of its places is open, or the outcome is none.
         """
         with self._lock:
-            self._settle(reservation, outcome)
+            if outcome not in self._counts:
+                raise RuntimeError(f"no outcome {outcome!r}; there is: {', '.join(self._counts)}")
+            if not reservation.open:
+                raise RuntimeError("an outcome without an open place in its reservation")
+            reservation.open -= 1
+            self._reserved -= 1
+            self._counts[outcome] += 1
             return self._checked()
 
     def note_failure(self, reservation: Reservation) -> Budget:
@@ -162,15 +152,6 @@ class Ledger:
             granted = min(n, left)
             self._reserved += granted
             return Reservation(granted)
-
-    def _settle(self, reservation: Reservation, outcome: str) -> None:
-        if outcome not in self._counts:
-            raise RuntimeError(f"no outcome {outcome!r}; there is: {', '.join(self._counts)}")
-        if not reservation.open:
-            raise RuntimeError("an outcome without an open place in its reservation")
-        reservation.open -= 1
-        self._reserved -= 1
-        self._counts[outcome] += 1
 
     @property
     def _charged(self) -> int:

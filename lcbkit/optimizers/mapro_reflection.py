@@ -8,7 +8,7 @@ from statistics import fmean
 
 from lcbkit.optimizers.asking import Ask, answers, needed_answers
 from lcbkit.optimizers.bundle import Bundle
-from lcbkit.optimizers.interface import Context, Rollout, Row, Step, role_of
+from lcbkit.optimizers.interface import Context, Rollout, Row, Step
 from lcbkit.optimizers.mapro_prompts import (
     BEGIN_PROMPT,
     BEGIN_VARIANT,
@@ -27,6 +27,7 @@ from lcbkit.optimizers.mapro_prompts import (
 )
 from lcbkit.optimizers.reading import as_prompt, extract_block, parse_score
 from lcbkit.optimizers.texts import cut_middle, row_text, spoken
+from lcbkit.topologies.roles import role_of
 
 __all__ = ["Demos", "Judged", "Reflection", "parse_blame"]
 

@@ -92,7 +92,7 @@ class TavoSettings:
 
     def __post_init__(self) -> None:
         if self.mode not in _MODES:
-            raise BadValueError(f"no mode {self.mode!r} of tavo; there is: {', '.join(_MODES)}")
+            raise BadValueError(f"no mode {self.mode!r}; there is: {', '.join(_MODES)}")
         check_least(self, train_rows=1, rounds=1, attempts=1, patience=1, least_validation_rows=1, at_once=1)
 
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lcbkit.optimizers.interface import Message, TeamSpec
-from lcbkit.optimizers.wiring import player_of
 from lcbkit.topologies.answer import AgentRun, TeamAnswer
 from lcbkit.topologies.delegation import DELEGATE
+from lcbkit.topologies.roles import player_of
 
 __all__ = ["messages_of"]
 

@@ -8,7 +8,7 @@ from lcbkit.optimizers.interface import TeamSpec
 from lcbkit.topologies.contract import as_sent
 from lcbkit.topologies.roles import SIZELESS, Plan, plan_team
 
-__all__ = ["TeamShape", "player_of", "team_spec"]
+__all__ = ["TeamShape", "team_spec"]
 
 _PART = "Plays the part that its name says, {role}, in a team that solves the problem together."
 _PROMPT = "(the role's own prompt stands here)"
@@ -70,11 +70,6 @@ def team_spec(plan: Plan) -> TeamSpec:
         descriptions=_descriptions(plan),
         contract=as_sent(_PROMPT, answers=True, python_exec=False),
     )
-
-
-def player_of(role: str, number: int) -> str:
-    """What a mask and a transcript call an agent of a team in which some share a role."""
-    return f"{role}::{number}"
 
 
 def _edges(plan: Plan, roles: tuple[str, ...], terminal: str) -> tuple[tuple[str, str], ...]:

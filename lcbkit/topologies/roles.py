@@ -20,6 +20,8 @@ __all__ = [
     "Role",
     "mask_players",
     "plan_team",
+    "player_of",
+    "role_of",
     "role_prompts",
 ]
 
@@ -107,7 +109,7 @@ class Plan:
             return {}
         names = [role.name for role in self.roles]
         if len(set(names)) < len(names):
-            names = [f"{name}::{number}" for number, name in enumerate(names)]
+            names = [player_of(name, number) for number, name in enumerate(names)]
         return {names[number]: number for number, role in enumerate(self.roles) if not role.workers}
 
     @property
@@ -126,6 +128,16 @@ class Plan:
         """The roles to which the manager can give jobs: those of which somebody acts."""
         acting = {role.name for _, role in self.active}
         return tuple(name for name in self.manager.workers if name in acting) if self.manager else ()
+
+
+def player_of(role: str, number: int) -> str:
+    """What an agent is called in a team in which some share a role."""
+    return f"{role}::{number}"
+
+
+def role_of(player: str) -> str:
+    """The role of a player: its name without a number."""
+    return player.partition("::")[0]
 
 
 def plan_team(topology: str, size: int | None, rounds: int | None = None) -> Plan:

@@ -24,18 +24,45 @@ from lcbkit.optimizers.interface import (
     Step,
     TeamSpec,
     TextModel,
+    Unsupported,
 )
 from lcbkit.optimizers.ledger import INFRASTRUCTURE_FAILURE, SEMANTIC_FAILURE, SUCCESS, Ledger
 from lcbkit.optimizers.seeds import logical_seed
-from lcbkit.optimizers.wiring import player_of, team_spec
-from lcbkit.topologies.roles import plan_team
+from lcbkit.optimizers.wiring import team_spec
+from lcbkit.topologies.roles import plan_team, player_of
 
-__all__ = ["Bench", "Call", "context", "rows", "seed_bundle", "spec"]
+__all__ = ["Bench", "Call", "Score", "context", "holding", "rollout_of", "rows", "seed_bundle", "spec"]
 
 Score = Callable[[Bundle, Row, Step, frozenset[str]], float | None]
 """The score of a rollout; None is an infrastructure failure."""
 
 _ATTEMPTS = 3
+
+
+def holding(hint: str, *, role: str | None = None) -> Score:
+    """A team that solves a problem if the prompt of a role holds the hint; None: if any of them does."""
+
+    def score(bundle: Bundle, *_: Any) -> float:
+        texts = bundle.roles.values() if role is None else [bundle.roles[role]]
+        return float(any(hint in text for text in texts))
+
+    return score
+
+
+def rollout_of(*messages: tuple[str, str] | Message, **changes: Any) -> Rollout:
+    """A failed rollout in which this was said; a pair is a source and what it wrote."""
+    said = (one if isinstance(one, Message) else Message(source=one[0], content=one[1]) for one in messages)
+    known: dict[str, Any] = {
+        "row_id": "t0",
+        "status": "semantic_failure",
+        "score": 0.0,
+        "feedback": "passed 1 of 3 tests",
+        "final_output": "",
+        "usage": {},
+        "request_seed": 0,
+        "latency_s": 0.0,
+    }
+    return Rollout(messages=tuple(said), **{**known, **changes})
 
 
 @dataclass(frozen=True)
@@ -57,6 +84,7 @@ class Bench:
         score: says how a rollout ends.
         budget: of the ledger.
         topology: whose roles speak in the transcripts, one line each: `<role> on <row>: <its prompt>`.
+        can_mask: False: masks raise `Unsupported`.
         cell_id: goes into the seeds.
         optimizer_seed: goes into the seeds.
     """
@@ -67,6 +95,7 @@ class Bench:
         *,
         budget: int,
         topology: str = "sequential",
+        can_mask: bool = True,
         cell_id: str = "bench",
         optimizer_seed: int = 0,
     ) -> None:
@@ -75,6 +104,7 @@ class Bench:
         self.refused = 0
         self._score = score
         self._team = spec(topology)
+        self._can_mask = can_mask
         self._cell, self._optimizer_seed = cell_id, optimizer_seed
 
     @property
@@ -116,6 +146,8 @@ class Bench:
         ids = [row.id for row in request.rows]
         assert ids, "an empty batch"
         assert len(set(ids)) == len(ids), f"a row twice in one batch: {ids}"
+        if request.mask and not self._can_mask:
+            raise Unsupported("this bench cannot mask")
         assert request.mask <= set(self._team.players), f"a mask of strangers: {set(request.mask)}"
         try:
             reserve = self.ledger.reserve_exact if request.exact else self.ledger.reserve

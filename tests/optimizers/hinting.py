@@ -8,7 +8,7 @@ from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.interface import Context, Event, Outcome, Step
 from lcbkit.optimizers.toy import REMEDIES
 
-__all__ = ["Hinting", "HintingSettings"]
+__all__ = ["Hinting", "HintingSettings", "with_remedies"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class Hinting:
         on_run: Callable[[Context], Any] | None = None,
     ) -> None:
         self.settings = settings or HintingSettings()
-        self._found, self._stop_reason, self._on_run = found or _hinted, stop_reason, on_run
+        self._found, self._stop_reason, self._on_run = found or with_remedies, stop_reason, on_run
 
     def run(self, ctx: Context) -> Outcome:
         rows = ctx.train[: self.settings.rows]
@@ -46,6 +46,7 @@ class Hinting:
         return Outcome(incumbent=found, stop_reason=self._stop_reason, history=[{"mean": mean}], iterations=1)
 
 
-def _hinted(seed: Bundle) -> Bundle:
+def with_remedies(seed: Bundle) -> Bundle:
+    """The seed with every remedy in its first role."""
     role = next(iter(seed.roles))
     return seed.with_roles({role: f"{seed.roles[role]}\n{' '.join(REMEDIES.values())}"})

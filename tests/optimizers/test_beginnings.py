@@ -1,37 +1,20 @@
 """What must be known before the first rollout, so that a slip costs a second and not a budget."""
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from scripted_endpoint import Reply, ScriptedEndpoint
 
-from lcbkit.chat import failures
 from lcbkit.errors import BadValueError, ModelError
-from lcbkit.optimizers import running
 from lcbkit.optimizers.interface import ConfigError, Context, InfrastructureExhausted, Step
 from lcbkit.optimizers.job import JobError
 from lcbkit.optimizers.optimized import Optimized
 from lcbkit.optimizers.running import optimize
+from tests.optimizers.conftest import Job
 from tests.optimizers.hinting import Hinting
 
-Job = Callable[..., Optimized]
 ANSWER = "```python\nprint(1)\n```"
-
-
-@pytest.fixture
-def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Job]:
-    """Run the test's own method in `tmp_path / "job"`, with no server in the environment."""
-    for name in ("OPENAI_BASE_URL", "VLLM_BASE_URL", "LCB_TASK_ENDPOINTS", "LCB_REFLECTION_ENDPOINT"):
-        monkeypatch.delenv(name, raising=False)
-
-    def run(method: Any = None, **changes: Any) -> Optimized:
-        monkeypatch.setattr(running, "make_optimizer", lambda *_: method or Hinting())
-        asked = {"out": tmp_path / "job", "model": "toy", "dataset": "toy", "budget": 12, "eval_rows": 2}
-        return optimize("gepa", "single", **{**asked, "progress": False, **changes})
-
-    return run
 
 
 def test_a_cache_that_cannot_be_written_costs_no_search(job: Job, tmp_path: Path) -> None:
@@ -90,25 +73,27 @@ class Asking(Hinting):
                 assert "gave no answer" in str(error)  # noqa: PT017
 
 
-def silent(endpoint: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    monkeypatch.setattr(failures, "ATTEMPTS", 1)
+def silent(endpoint: ScriptedEndpoint) -> dict[str, Any]:
+    """A reflection model that never answers."""
     endpoint.script = lambda _: Reply(status=404, error="no such model")
     return {"reflection_model": "m", "reflection_endpoint": endpoint.url}
 
 
+@pytest.mark.usefixtures("one_attempt")
 def test_a_reflection_model_that_never_answers_is_no_search_that_found_nothing(
-    job: Job, endpoint: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch
+    job: Job, endpoint: ScriptedEndpoint
 ) -> None:
-    done = job(Asking(1), **silent(endpoint, monkeypatch))
+    done = job(Asking(1), **silent(endpoint))
     assert done.summary["optimization"]["failure_kind"] == "infrastructure_invalid"
     assert done.summary["selection"]["fallback_reason"] == "infrastructure_invalid_optimization"
 
 
+@pytest.mark.usefixtures("one_attempt")
 def test_a_silent_reflection_model_ends_the_search_before_it_spends_more(
-    job: Job, endpoint: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    job: Job, endpoint: ScriptedEndpoint, tmp_path: Path
 ) -> None:
     with pytest.raises(InfrastructureExhausted, match="the last 10 calls of the reflection model") as failure:
-        job(Asking(10), **(served := silent(endpoint, monkeypatch)))
+        job(Asking(10), **(served := silent(endpoint)))
     assert failure.value.exit_code == 3
     assert not (tmp_path / "job/optimization.json").exists()
     endpoint.script = lambda _: "Try again."
@@ -123,10 +108,11 @@ class Needing(Asking):
         raise ConfigError("too few variants")
 
 
+@pytest.mark.usefixtures("one_attempt")
 def test_a_method_that_misses_answers_is_told_by_the_endpoint_that_gave_none(
-    job: Job, endpoint: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch
+    job: Job, endpoint: ScriptedEndpoint
 ) -> None:
-    served = silent(endpoint, monkeypatch)
+    served = silent(endpoint)
     with pytest.raises(InfrastructureExhausted, match="1 calls of the reflection model have no answer"):
         job(Needing(1), **served)
     endpoint.script = lambda _: "Try again."
@@ -134,10 +120,11 @@ def test_a_method_that_misses_answers_is_told_by_the_endpoint_that_gave_none(
         job(Needing(1), **served)
 
 
+@pytest.mark.usefixtures("one_attempt")
 def test_single_questions_without_an_answer_are_the_methods_own_affair(
-    job: Job, endpoint: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch
+    job: Job, endpoint: ScriptedEndpoint
 ) -> None:
-    served = silent(endpoint, monkeypatch)
+    served = silent(endpoint)
     endpoint.script = lambda request: "Try again." if "else, 0" in request.text else Reply(status=404)
     done = job(Asking(10), **served)
     assert done.summary["optimization"]["failure_kind"] is None

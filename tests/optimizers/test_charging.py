@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from scripted_endpoint import Reply, Request, ScriptedEndpoint
 
-from lcbkit.chat import failures
 from lcbkit.optimizers.interface import (
     BudgetExhausted,
     InfrastructureExhausted,
@@ -20,14 +19,10 @@ from lcbkit.optimizers.interface import Request as Batch
 from lcbkit.optimizers.seeds import logical_seed
 from tests.optimizers.world import charged_team, hinted, rows, runner, seed_bundle
 
+pytestmark = pytest.mark.usefixtures("one_attempt")
+
 STEP = Step("optimization/x", 3)
 ANSWER = "```python\nimport sys\nprint(len(sys.stdin.read()))\n```"
-
-
-@pytest.fixture(autouse=True)
-def _quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "ATTEMPTS", 1)
-    monkeypatch.setattr(failures, "FIRST_WAIT_SECONDS", 0.01)
 
 
 def lines(folder: Path, name: str) -> list[dict[str, Any]]:

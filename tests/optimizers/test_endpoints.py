@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from scripted_endpoint import Reply, ScriptedEndpoint
 
-from lcbkit.chat import failures
 from lcbkit.errors import ModelError
 from lcbkit.optimizers.chat_text import ChatText
 from lcbkit.optimizers.endpoints import Models, decodings
@@ -89,9 +88,8 @@ def test_a_reflection_call_is_seeded_by_its_place_and_metered(
 
 
 def test_a_silent_reflection_model_is_asked_three_times_more(
-    endpoint: ScriptedEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    endpoint: ScriptedEndpoint, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(failures, "FIRST_WAIT_SECONDS", 0.001)
     endpoint.script = lambda request: "At last." if request.index == 3 else Reply(status=503)
     assert text_model(tmp_path, endpoint.url)("?", step=STEP) == "At last."
     assert len({request.seed for request in endpoint.requests}) == 1

@@ -9,20 +9,16 @@ from typing import Any
 import pytest
 from scripted_endpoint import Reply, Request, ScriptedEndpoint
 
-from lcbkit.chat import failures
 from lcbkit.optimizers.evaluations import Evaluation, Evaluations
 from lcbkit.optimizers.interface import InfrastructureExhausted
 from lcbkit.optimizers.job import JobError
 from lcbkit.optimizers.toy import toy_splits
 from tests.optimizers.world import GREEDY, hinted, problems, runner, seed_bundle
 
+pytestmark = pytest.mark.usefixtures("one_attempt")
+
 IDS = toy_splits()["validation"]
 ANSWER = "```python\nprint(1)\n```"
-
-
-@pytest.fixture(autouse=True)
-def _quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "ATTEMPTS", 1)
 
 
 class Stop(Exception):  # noqa: N818

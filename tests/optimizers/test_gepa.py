@@ -2,19 +2,15 @@ from typing import Any
 
 import pytest
 
-from lcbkit.errors import BadValueError
 from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.evolution import Case
 from lcbkit.optimizers.gepa import Gepa, GepaSettings, plateau, role_record
-from lcbkit.optimizers.interface import Message, ReflectionError, Rollout, Row, Step
-from tests.optimizers.bench import Bench, context, rows, seed_bundle
+from lcbkit.optimizers.interface import ReflectionError, Row, Step
+from tests.optimizers.bench import Bench, context, holding, rollout_of, rows, seed_bundle
 from tests.optimizers.malformed import MALFORMED
 
 HINT = "Count from one, never from zero."
-
-
-def hinted(bundle: Bundle, _row: Row, _step: Step, _mask: frozenset[str]) -> float:
-    return float(HINT in bundle.roles["coder"])
+HINTED = holding(HINT, role="coder")
 
 
 def answer(prompt: str, **_: Any) -> str:
@@ -30,22 +26,11 @@ def case() -> Case:
         ("tester", "it fails on 0"),
         ("coder", "second"),
     ]
-    rollout = Rollout(
-        row_id="t0",
-        status="semantic_failure",
-        score=0.0,
-        feedback="passed 1 of 3 tests",
-        final_output="the answer",
-        messages=tuple(Message(source=source, content=text) for source, text in said),
-        usage={},
-        request_seed=1,
-        latency_s=0.0,
-    )
-    return Case(row=rows("t", 1)[0], rollout=rollout)
+    return Case(row=rows("t", 1)[0], rollout=rollout_of(*said, final_output="the answer"))
 
 
 def test_the_hint_is_found_and_the_budget_is_kept() -> None:
-    bench = Bench(hinted, budget=170)
+    bench = Bench(HINTED, budget=170)
     ctx = context("sequential", bench, reflect=answer)
     outcome = Gepa().run(ctx)
     assert HINT in outcome.incumbent.roles["coder"]
@@ -93,7 +78,7 @@ def test_the_librarys_own_cap_ends_the_search_too() -> None:
 
 @pytest.mark.parametrize("malformed", MALFORMED.values(), ids=list(MALFORMED))
 def test_malformed_answers_never_stop_the_search(malformed: str) -> None:
-    bench = Bench(hinted, budget=80)
+    bench = Bench(HINTED, budget=80)
     outcome = Gepa().run(context("sequential", bench, reflect=lambda *_, **__: malformed))
     assert outcome.incumbent == seed_bundle("sequential")
     assert outcome.stop_reason == "rollout_budget_spent"
@@ -104,7 +89,7 @@ def test_a_failing_reflection_model_skips_its_iteration() -> None:
     def reflect(*_: Any, **__: Any) -> str:
         raise ReflectionError("no answer")
 
-    bench = Bench(hinted, budget=65)
+    bench = Bench(HINTED, budget=65)
     assert Gepa().run(context("sequential", bench, reflect=reflect)).iterations == 5
     assert bench.charged == 65
 
@@ -132,9 +117,3 @@ def test_a_record_holds_the_problem_the_roles_words_and_the_judgement_and_no_oth
         assert text in record
     assert "it fails on 0" not in record
     assert "x" * 200 not in role_record("nobody", case(), output_chars=100, trace_chars=100)
-
-
-@pytest.mark.parametrize("bad", [{"minibatch": 0}, {"max_merges": -1}, {"max_full_evals": 0}])
-def test_settings_outside_of_their_range_are_refused(bad: dict[str, int]) -> None:
-    with pytest.raises(BadValueError, match="must be at least"):
-        GepaSettings(**bad)  # type: ignore[arg-type]

@@ -63,6 +63,29 @@ def test_values_that_would_break_a_search_are_refused_before_it(method: str, nam
         make_optimizer(method, {name: value})
 
 
+@pytest.mark.parametrize(
+    ("method", "name", "value"),
+    [
+        *(("gepa", name, 0) for name in ("minibatch", "max_full_evals")),
+        ("mamut_gepa", "metric_call_limit", 0),
+        *(("mipro", name, 0) for name in ("num_candidates", "num_trials", "minibatch_size")),
+        *(("hivemind", name, 0) for name in ("coalition_batch", "manager_every")),
+        *(("maspob", name, 0) for name in ("variants", "minibatch", "tries")),
+        *(("mapro", name, 0) for name in ("candidates", "rounds")),
+        *(("maspo", name, 0) for name in ("beam", "minibatch", "at_once")),
+        *(("tavo", name, 0) for name in ("rounds", "at_once")),
+    ],
+)
+def test_a_number_that_is_too_small_is_told_with_its_least(method: str, name: str, value: int) -> None:
+    with pytest.raises(BadValueError, match=f"{method}: {name} is 0; it must be at least [12]"):
+        make_optimizer(method, {name: value})
+
+
+def test_a_mode_that_a_method_does_not_have_is_answered_with_those_it_has() -> None:
+    with pytest.raises(BadValueError, match="tavo: no mode 'magic'; there is: overlay, hybrid, paper"):
+        make_optimizer("tavo", {"mode": "magic"})
+
+
 def test_a_seed_may_be_any_whole_number() -> None:
     assert make_optimizer("gepa", {"seed": -3}).settings.seed == -3
     assert make_optimizer("tavo", {"rng_base": -3}).settings.rng_base == -3

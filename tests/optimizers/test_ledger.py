@@ -11,7 +11,8 @@ def test_c5_the_page_example_is_counted_as_the_page_says() -> None:
     ledger = Ledger(5)
     first = ledger.reserve(4)
     assert first.granted == 4
-    budget = ledger.commit(first, [SUCCESS, SEMANTIC_FAILURE, INFRASTRUCTURE_FAILURE, SUCCESS])
+    for outcome in (SUCCESS, SEMANTIC_FAILURE, INFRASTRUCTURE_FAILURE, SUCCESS):
+        budget = ledger.settle(first, outcome)
     assert (budget.charged, budget.attempted, budget.infrastructure_failures, budget.remaining) == (
         3,
         4,
@@ -20,7 +21,8 @@ def test_c5_the_page_example_is_counted_as_the_page_says() -> None:
     )
     second = ledger.reserve(9)
     assert second.granted == 2
-    assert ledger.commit(second, [SUCCESS, SUCCESS]).remaining == 0
+    ledger.settle(second, SUCCESS)
+    assert ledger.settle(second, SUCCESS).remaining == 0
     with pytest.raises(BudgetExhausted):
         ledger.reserve(1)
     assert ledger.assert_closed().charged == 5
@@ -47,11 +49,9 @@ def test_a_place_stays_reserved_while_its_rollout_is_retried() -> None:
 def test_a_reservation_is_closed_once() -> None:
     ledger = Ledger(2)
     reservation = ledger.reserve(2)
-    with pytest.raises(RuntimeError, match="1 outcomes"):
-        ledger.commit(reservation, [SUCCESS])
-    ledger.commit(reservation, [SUCCESS, SUCCESS])
+    for _ in range(2):
+        ledger.settle(reservation, SUCCESS)
     for again in (
-        lambda: ledger.commit(reservation, []),
         lambda: ledger.settle(reservation, SUCCESS),
         lambda: ledger.note_failure(reservation),
     ):
@@ -101,7 +101,8 @@ def test_many_threads_never_overdraw_it() -> None:
         except BudgetExhausted:
             return 0
         ledger.note_failure(reservation)
-        ledger.commit(reservation, [SUCCESS] * reservation.open)
+        for _ in range(reservation.open):
+            ledger.settle(reservation, SUCCESS)
         return reservation.granted
 
     with ThreadPoolExecutor(8) as threads:

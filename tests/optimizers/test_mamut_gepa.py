@@ -2,13 +2,12 @@ from typing import Any
 
 import pytest
 
-from lcbkit.errors import BadValueError
 from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.interface import ReflectionError, Row, Step
 from lcbkit.optimizers.mamut_gepa import MamutGepa, MamutGepaSettings, best_other, team_record
 from tests.optimizers.bench import Bench, context, seed_bundle
 from tests.optimizers.malformed import MALFORMED
-from tests.optimizers.test_gepa import HINT, case, hinted
+from tests.optimizers.test_gepa import HINT, HINTED, case
 
 
 def answer(prompt: str, **_: Any) -> str:
@@ -31,7 +30,7 @@ def test_a_record_holds_what_all_roles_said() -> None:
 
 
 def test_the_hint_is_found_and_the_budget_is_kept() -> None:
-    bench = Bench(hinted, budget=170)
+    bench = Bench(HINTED, budget=170)
     outcome = MamutGepa().run(context("sequential", bench, reflect=answer))
     assert HINT in outcome.incumbent.roles["coder"]
     assert bench.charged <= 170
@@ -100,7 +99,7 @@ def test_the_model_is_asked_at_its_temperature_with_the_whole_transcript() -> No
 
 @pytest.mark.parametrize("malformed", MALFORMED.values(), ids=list(MALFORMED))
 def test_malformed_answers_never_stop_the_search(malformed: str) -> None:
-    bench = Bench(hinted, budget=80)
+    bench = Bench(HINTED, budget=80)
     outcome = MamutGepa().run(context("sequential", bench, reflect=lambda *_, **__: malformed))
     assert outcome.incumbent == seed_bundle("sequential")
     assert 77 <= bench.charged <= 80
@@ -110,7 +109,7 @@ def test_a_failing_reflection_model_skips_its_iteration() -> None:
     def reflect(*_: Any, **__: Any) -> str:
         raise ReflectionError("no answer")
 
-    bench = Bench(hinted, budget=65)
+    bench = Bench(HINTED, budget=65)
     assert MamutGepa().run(context("sequential", bench, reflect=reflect)).iterations == 5
     assert bench.charged == 65
 
@@ -127,8 +126,3 @@ def test_huge_trajectories_fit_into_the_window() -> None:
     bench = Bench(lambda *_: 0.0, budget=56)
     MamutGepa().run(context("sequential", bench, reflect=reflect, roles=long))
     assert lengths
-
-
-def test_settings_outside_of_their_range_are_refused() -> None:
-    with pytest.raises(BadValueError, match="must be at least"):
-        MamutGepaSettings(metric_call_limit=0)

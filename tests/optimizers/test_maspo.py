@@ -8,18 +8,14 @@ from typing import Any
 
 import pytest
 
-from lcbkit.errors import BadValueError
 from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.interface import ConfigError, InfrastructureExhausted, Outcome, ReflectionError
 from lcbkit.optimizers.maspo import Maspo, MaspoSettings, Node, next_beam, pool_of
-from tests.optimizers.bench import Bench, context, seed_bundle
+from tests.optimizers.bench import Bench, context, holding, seed_bundle
 from tests.optimizers.malformed import MALFORMED
 
 HINT = "Check the smallest input."
-
-
-def hinted(bundle: Bundle, *_: Any) -> float:
-    return float(any(HINT in text for text in bundle.roles.values()))
+HINTED = holding(HINT)
 
 
 class Reflection:
@@ -165,8 +161,8 @@ def test_a_prompt_that_helps_is_found(topology: str) -> None:
     def propose(_prompt: str, *, role: str, **_: Any) -> str:
         return "A" if role.startswith("judge ") else f"<new_prompt>You help. {HINT}</new_prompt>"
 
-    bench, outcome = search(topology, 60, propose, hinted)
-    assert hinted(outcome.incumbent) == 1
+    bench, outcome = search(topology, 60, propose, HINTED)
+    assert any(HINT in text for text in outcome.incumbent.roles.values())
     assert set(outcome.incumbent.roles) == set(seed_bundle(topology).roles)
     assert bench.charged <= 60
 
@@ -219,7 +215,7 @@ def test_no_budget_is_overshot(budget: int, topology: str) -> None:
 
 
 def test_too_small_a_budget_is_refused_before_any_rollout() -> None:
-    bench = Bench(hinted, budget=1)
+    bench = Bench(HINTED, budget=1)
     with pytest.raises(ConfigError, match="20 are the least"):
         Maspo().run(context("sequential", bench))
     assert bench.calls == []
@@ -243,14 +239,3 @@ def test_the_same_seed_gives_the_same_search() -> None:
 def test_a_dead_endpoint_passes_through() -> None:
     with pytest.raises(InfrastructureExhausted):
         search("sequential", 60, Reflection(), lambda *_: None)
-
-
-@pytest.mark.parametrize("settings", [{"beam": 0}, {"minibatch": 0}, {"at_once": 0}])
-def test_settings_out_of_range_are_refused(settings: dict[str, Any]) -> None:
-    with pytest.raises(BadValueError, match="maspo"):
-        MaspoSettings(**settings)
-
-
-def test_weights_may_be_given_as_a_mapping() -> None:
-    weights: Any = {"local": 1.0, "lookahead": 0.0, "whole": 0.0}
-    assert MaspoSettings(weights=weights).weights.local == 1.0

@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lcbkit.errors import BadValueError
-from lcbkit.optimizers.bundle import Bundle
-from lcbkit.optimizers.interface import ConfigError, InfrastructureExhausted, ReflectionError, Row, Step
+from lcbkit.optimizers.interface import ConfigError, InfrastructureExhausted, ReflectionError
 from lcbkit.optimizers.maspob import Maspob, MaspobSettings, PoolError, write_pools
-from tests.optimizers.bench import Bench, context, seed_bundle
+from tests.optimizers.bench import Bench, context, holding, seed_bundle
 from tests.optimizers.malformed import MALFORMED
 
 HINT = "count from one and never from zero"
+HINTED = holding(HINT, role="coder")
 
 
 def encode(texts: Sequence[str]) -> Any:
@@ -50,10 +49,6 @@ def maspob(settings: MaspobSettings = SMALL) -> Maspob:
     return Maspob(settings, encode=encode)
 
 
-def hinted(bundle: Bundle, _row: Row, _step: Step, _mask: frozenset[str]) -> float:
-    return float(HINT in bundle.roles["coder"])
-
-
 @pytest.mark.parametrize("topology", ["sequential", "centralized", "independent", "decentralized"])
 def test_the_budget_is_spent_in_pulls_of_five_and_not_overshot(topology: str) -> None:
     for budget, pulls in ((5, 1), (12, 3)):
@@ -80,7 +75,7 @@ def test_the_smallest_budget_has_one_chosen_pull() -> None:
 
 
 def test_the_hint_is_found_and_chosen_pulls_regret_less_than_random_ones() -> None:
-    bench = Bench(hinted, budget=70)
+    bench = Bench(HINTED, budget=70)
     ctx = context("sequential", bench, reflect=variant)
     settings = MaspobSettings(variants=6, epochs=60)
     outcome = maspob(settings).run(ctx)
@@ -104,7 +99,7 @@ def test_rows_go_round_in_a_shuffled_order() -> None:
 
 def test_the_same_seed_gives_the_same_search() -> None:
     def bundles(seed: int) -> list[str]:
-        bench = Bench(hinted, budget=50)
+        bench = Bench(HINTED, budget=50)
         maspob().run(context("sequential", bench, reflect=variant, seed=seed))
         return [call.bundle.sha256 for call in bench.calls]
 
@@ -195,9 +190,3 @@ def test_a_missing_package_is_said_before_any_question_and_rollout(
     with pytest.raises(ConfigError, match=rf"maspob needs the package {package}.*'lcbkit\[maspob\]'"):
         Maspob().run(context("sequential", bench))
     assert bench.ledger.budget.attempted == 0
-
-
-@pytest.mark.parametrize("bad", [{"variants": 1}, {"minibatch": 0}, {"tries": 0}, {"alpha": -1}])
-def test_settings_outside_of_their_range_are_refused(bad: dict[str, int]) -> None:
-    with pytest.raises(BadValueError, match="must be at least"):
-        MaspobSettings(**bad)  # type: ignore[arg-type]

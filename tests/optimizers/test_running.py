@@ -3,16 +3,13 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from scripted_endpoint import Reply, ScriptedEndpoint
 
-from lcbkit.chat import failures
 from lcbkit.errors import BadValueError, ModelError
-from lcbkit.optimizers import running
 from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.interface import ConfigError, Context, InfrastructureExhausted, Step
 from lcbkit.optimizers.job import JobError, JobStopped
@@ -20,22 +17,10 @@ from lcbkit.optimizers.optimized import Optimized
 from lcbkit.optimizers.running import optimize
 from lcbkit.search_events import EvaluationAdvanced, JobFinished, JobStarted, RolloutCharged
 from tests.conftest import ROOT
+from tests.optimizers.conftest import Job
 from tests.optimizers.hinting import Hinting
 
-Job = Callable[..., Optimized]
 ANSWER = "```python\nprint(1)\n```"
-
-
-@pytest.fixture
-def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
-    """Run the test's own method, or identity, in `tmp_path / "job"`."""
-
-    def run(method: Any = None, **changes: Any) -> Optimized:
-        monkeypatch.setattr(running, "make_optimizer", lambda *_: method or Hinting())
-        asked = {"out": tmp_path / "job", "model": "toy", "dataset": "toy", "budget": 12, "eval_rows": 4}
-        return optimize("gepa", "single", **{**asked, "progress": False, **changes})
-
-    return run
 
 
 def read(folder: Path, name: str) -> Any:
@@ -131,6 +116,7 @@ def test_phases_can_be_run_one_by_one_and_in_no_other_order(job: Job, tmp_path: 
 
 KILLED = """
 import os, signal, sys
+from tests.optimizers.conftest import Job
 from tests.optimizers.hinting import Hinting
 from lcbkit.optimizers import running
 running.make_optimizer = lambda *_: Hinting()
@@ -275,10 +261,8 @@ def test_a_method_that_cannot_start_leaves_the_folder_usable(job: Job) -> None:
     assert job().delta_pp == 75.0
 
 
-def test_an_endpoint_that_dies_in_the_search_keeps_the_seed(
-    job: Job, endpoint: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(failures, "ATTEMPTS", 1)
+@pytest.mark.usefixtures("one_attempt")
+def test_an_endpoint_that_dies_in_the_search_keeps_the_seed(job: Job, endpoint: ScriptedEndpoint) -> None:
     endpoint.script = lambda request: ANSWER if request.index < 1 else Reply(status=503)
     served: dict[str, Any] = {**at(endpoint), "concurrency": 1}
     with pytest.raises(InfrastructureExhausted, match="have no observation"):
@@ -291,10 +275,10 @@ def test_an_endpoint_that_dies_in_the_search_keeps_the_seed(
     assert (done.delta_pp, done.summary["test"]["valid_for_aggregation"]) == (0.0, True)
 
 
+@pytest.mark.usefixtures("one_attempt")
 def test_an_endpoint_that_was_never_there_spends_nothing_and_the_same_call_starts_anew(
-    job: Job, endpoint: ScriptedEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    job: Job, endpoint: ScriptedEndpoint, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(failures, "ATTEMPTS", 1)
     endpoint.script = lambda _: Reply(status=503)
     served: dict[str, Any] = at(endpoint)
     with pytest.raises(InfrastructureExhausted) as failure:
@@ -305,12 +289,10 @@ def test_an_endpoint_that_was_never_there_spends_nothing_and_the_same_call_start
     assert job(**served).summary["status"] == "completed"
 
 
-def test_a_test_row_without_an_observation_is_no_difference(
-    job: Job, endpoint: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("one_attempt")
+def test_a_test_row_without_an_observation_is_no_difference(job: Job, endpoint: ScriptedEndpoint) -> None:
     from tests.optimizers.world import rows
 
-    monkeypatch.setattr(failures, "ATTEMPTS", 1)
     bad = rows("test")[1].problem.splitlines()[0]
     endpoint.script = lambda request: Reply(status=503) if bad in request.text else ANSWER
     done = job(**at(endpoint))

@@ -7,19 +7,15 @@ from typing import Any
 
 import pytest
 
-from lcbkit.errors import BadValueError
 from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.interface import ConfigError, InfrastructureExhausted, ReflectionError, Row
 from lcbkit.optimizers.overlay import strip_overlay
 from lcbkit.optimizers.tavo import Tavo, TavoSettings, accepted, affordable_attempts, validation_rows
-from tests.optimizers.bench import Bench, context, seed_bundle
+from tests.optimizers.bench import Bench, context, holding, seed_bundle
 from tests.optimizers.malformed import MALFORMED
 
 HINT = "Check the smallest input."
-
-
-def hinted(bundle: Bundle, *_: Any) -> float:
-    return float(any(HINT in text for text in bundle.roles.values()))
+HINTED = holding(HINT)
 
 
 class Judge:
@@ -90,10 +86,10 @@ def test_two_rounds_without_adoption_end_the_search_with_the_seed() -> None:
 @pytest.mark.parametrize("topology", ["independent", "sequential", "centralized", "decentralized"])
 @pytest.mark.parametrize("mode", ["overlay", "hybrid", "paper"])
 def test_a_rule_that_helps_is_adopted(topology: str, mode: str) -> None:
-    bench = Bench(hinted, budget=60, topology=topology)
+    bench = Bench(HINTED, budget=60, topology=topology)
     judge = Judge()
     outcome = Tavo(TavoSettings(mode=mode)).run(context(topology, bench, reflect=judge))
-    assert hinted(outcome.incumbent) == 1
+    assert any(HINT in text for text in outcome.incumbent.roles.values())
     assert outcome.history[0]["adopted"]
     assert bench.ledger.assert_closed().charged <= 60
     seed = seed_bundle(topology)
@@ -121,7 +117,7 @@ def test_the_current_bundle_is_the_newest_candidate_and_its_old_rules_are_gone()
 def test_pieces_are_judged_only_with_credit_on() -> None:
     for credit, asked in ((True, 6 * 4), (False, 0)):
         judge = Judge()
-        bench = Bench(hinted, budget=12)
+        bench = Bench(HINTED, budget=12)
         Tavo(TavoSettings(credit=credit)).run(context("sequential", bench, reflect=judge))
         assert judge.asked["credit"] == asked
         assert judge.asked["role"] == 6 * 4
@@ -135,7 +131,7 @@ def test_questions_carry_no_more_of_a_problem_than_its_statement() -> None:
         seen.append(prompt)
         return judge(prompt, **settings)
 
-    Tavo().run(context("centralized", Bench(hinted, budget=12, topology="centralized"), reflect=reflect))
+    Tavo().run(context("centralized", Bench(HINTED, budget=12, topology="centralized"), reflect=reflect))
     credits = [prompt for prompt in seen if "You judge one step" in prompt]
     assert any("passed 1 of 3 tests" in prompt for prompt in credits)
     assert any("(nothing: this is the first step)" in prompt for prompt in credits)
@@ -162,15 +158,15 @@ def test_a_reflection_model_that_gives_nothing_keeps_the_seed() -> None:
     def reflect(*_: Any, **__: Any) -> str:
         raise ReflectionError("no answer after 3 retries")
 
-    outcome = Tavo().run(context("sequential", Bench(hinted, budget=60), reflect=reflect))
+    outcome = Tavo().run(context("sequential", Bench(HINTED, budget=60), reflect=reflect))
     assert outcome.incumbent == seed_bundle("sequential")
 
 
 def test_huge_rules_stay_short() -> None:
     judge = Judge(rule=HINT + " and so on" * 100_000)
-    bench = Bench(hinted, budget=12)
+    bench = Bench(HINTED, budget=12)
     outcome = Tavo().run(context("sequential", bench, reflect=judge))
-    assert hinted(outcome.incumbent) == 1
+    assert any(HINT in text for text in outcome.incumbent.roles.values())
     assert max(map(len, outcome.incumbent.roles.values())) < 3_000
 
 
@@ -188,21 +184,21 @@ def test_no_budget_is_overshot(budget: int) -> None:
 
 
 def test_a_budget_below_the_seeds_own_score_is_refused_before_any_rollout() -> None:
-    bench = Bench(hinted, budget=2)
+    bench = Bench(HINTED, budget=2)
     with pytest.raises(ConfigError, match="12 are the least"):
         Tavo().run(context("sequential", bench))
     assert bench.calls == []
 
 
 def test_few_rows_are_enough() -> None:
-    bench = Bench(hinted, budget=60)
+    bench = Bench(HINTED, budget=60)
     outcome = Tavo().run(context("sequential", bench, reflect=Judge(), train=2, validation=1))
-    assert hinted(outcome.incumbent) == 1
+    assert any(HINT in text for text in outcome.incumbent.roles.values())
 
 
 def test_the_same_seed_gives_the_same_search_and_another_seed_other_rows() -> None:
     def search(seed: int) -> tuple[Any, list[str]]:
-        bench = Bench(hinted, budget=120)
+        bench = Bench(HINTED, budget=120)
         outcome = Tavo().run(context("sequential", bench, reflect=Judge(), seed=seed))
         return outcome, [call.row_id for call in bench.calls]
 
@@ -216,9 +212,3 @@ def test_a_dead_endpoint_passes_through() -> None:
 
     with pytest.raises(InfrastructureExhausted):
         Tavo().run(context("sequential", Bench(score, budget=60), reflect=Judge()))
-
-
-@pytest.mark.parametrize("settings", [{"mode": "magic"}, {"rounds": 0}, {"at_once": 0}])
-def test_settings_out_of_range_are_refused(settings: dict[str, Any]) -> None:
-    with pytest.raises(BadValueError, match="tavo"):
-        TavoSettings(**settings)

@@ -1,21 +1,8 @@
 """What a reflection model is shown."""
 
-from lcbkit.optimizers.interface import Message, Rollout, Row
+from lcbkit.optimizers.interface import Message, Row
 from lcbkit.optimizers.texts import compact_row, cut_middle, listing, role_trace, row_text, transcript
-
-
-def a_rollout(*messages: tuple[str, str]) -> Rollout:
-    return Rollout(
-        row_id="p1",
-        status="success",
-        score=1.0,
-        feedback="all 3 tests passed",
-        final_output="",
-        messages=tuple(Message(source=source, content=content) for source, content in messages),
-        usage={},
-        request_seed=1,
-        latency_s=0.0,
-    )
+from tests.optimizers.bench import rollout_of
 
 
 def a_row(problem: str = "Add two numbers.", starter_code: str = "") -> Row:
@@ -36,7 +23,7 @@ def test_a_long_text_keeps_its_ends_and_says_what_is_missing() -> None:
 
 
 def test_a_trace_holds_the_last_texts_of_the_role_alone() -> None:
-    rollout = a_rollout(
+    rollout = rollout_of(
         ("user", "task"), *((source, f"{source} {n}") for n in range(4) for source in ("coder", "tester"))
     )
     assert role_trace(rollout, "coder", k=2) == "coder 2\n---\ncoder 3"
@@ -44,7 +31,7 @@ def test_a_trace_holds_the_last_texts_of_the_role_alone() -> None:
 
 
 def test_a_trace_of_a_shared_prompt_has_every_replica_with_its_tag() -> None:
-    rollout = a_rollout(*((f"debater::{n}", f"round {k} of {n}") for k in range(2) for n in range(3)))
+    rollout = rollout_of(*((f"debater::{n}", f"round {k} of {n}") for k in range(2) for n in range(3)))
     trace = role_trace(rollout, "debater", k=1)
     assert trace == "\n---\n".join(f"[debater::{n}]\nround 1 of {n}" for n in range(3))
 

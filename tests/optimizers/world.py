@@ -13,10 +13,11 @@ from lcbkit.optimizers.ledger import Budget, Ledger
 from lcbkit.optimizers.rollouts import Runner, row_of
 from lcbkit.optimizers.scoring import Scorer
 from lcbkit.optimizers.seeds import SeedBase
-from lcbkit.optimizers.toy import REMEDIES, toy_problems, toy_splits
+from lcbkit.optimizers.toy import toy_problems, toy_splits
 from lcbkit.optimizers.wiring import TeamShape
 from lcbkit.problems import Problem
 from lcbkit.topologies.roles import plan_team, role_prompts
+from tests.optimizers.hinting import with_remedies
 
 __all__ = ["GREEDY", "charged_team", "hinted", "problems", "rows", "runner", "seed_bundle"]
 
@@ -37,10 +38,7 @@ def seed_bundle(topology: str = "single") -> Bundle:
 
 
 def hinted(topology: str = "single") -> Bundle:
-    """The seed with every remedy in its first role."""
-    seed = seed_bundle(topology)
-    role = next(iter(seed.roles))
-    return seed.with_roles({role: f"{seed.roles[role]}\n{' '.join(REMEDIES.values())}"})
+    return with_remedies(seed_bundle(topology))
 
 
 def runner(
