@@ -5,7 +5,9 @@ from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Any
 
+from lcbkit.optimizers.interface import TeamSpec
 from lcbkit.optimizers.specification import JobSpec
+from lcbkit.optimizers.tavo import validation_rows
 from lcbkit.optimizers.wiring import team_spec
 
 __all__ = ["Cost", "estimate", "least_budget"]
@@ -53,13 +55,7 @@ def estimate(spec: JobSpec, *, train: int, validation: int, test: int) -> Cost:
     team = team_spec(plan)
     # A manager speaks first and last.
     calls = team.team_size * (plan.rounds or 1) + (team.manager is not None)
-    # Of hand-offs that are judged, a prompt that peers share has one: with itself.
-    handoffs = 75 * len(team.edges) + 15 * team.debates
-    if spec.method == "mapro":
-        train = min(train, spec.settings.get("evaluation_batch") or train)
-    charged, judged, written = _search(
-        spec.method, spec.budget, len(team.roles), len(team.players), handoffs, train, validation
-    )
+    charged, judged, written = _search(spec, team, train=train, validation=validation)
     evaluated = (1 if spec.method == "identity" else 2) * (validation + test)
     task_calls = (charged + evaluated) * calls + judged
     return Cost(
@@ -101,32 +97,33 @@ def least_budget(spec: JobSpec, *, train: int, validation: int) -> int:
             return 1
 
 
-def _search(
-    method: str, budget: int, roles: int, players: int, handoffs: int, train: int, validation: int
-) -> tuple[int, int, int]:
+def _search(spec: JobSpec, team: TeamSpec, *, train: int, validation: int) -> tuple[int, int, int]:
     """Charged rollouts at most, calls of the task model as probe or judge, and reflection calls, about."""
-    match method:
+    budget, roles = spec.budget, len(team.roles)
+    match spec.method:
         case "gepa" | "mamut_gepa":
             return budget, 0, max(0, budget - validation) // 6
         case "mipro":
             charged = min(budget, 2 * train + 4 * validation)
             return charged, 0, ceil(train / 10) + 4 * roles + 2
         case "mapro":
-            rounds = min(8, max(0, budget // train - 1))
-            per_round = 30 * roles + handoffs
-            return min(budget, (rounds + 1) * train), rounds * per_round, roles * (5 + 7 * rounds)
+            rows = min(train, spec.settings.get("evaluation_batch") or train)
+            rounds = min(8, max(0, budget // rows - 1))
+            # Of hand-offs that are judged, a prompt that peers share has one: with itself.
+            judged = 30 * roles + 75 * len(team.edges) + 15 * team.debates
+            return min(budget, (rounds + 1) * rows), rounds * judged, roles * (5 + 7 * rounds)
         case "maspo":
             return budget, 0, ceil(84 * budget / 60)
         case "hivemind":
-            coalitions = min(40, 2**players)
+            coalitions = min(40, 2 ** len(team.players))
             cycle = coalitions * min(5, budget // coalitions) + 10
             cycles = budget // cycle
             return cycles * cycle, 0, max(1, cycles)
         case "maspob":
             return budget, 0, 29 * roles
         case "tavo":
-            batch = min(validation, max(3, (budget - 30) // 6))
-            attempts = min(10, max(0, (budget - batch) // (6 + batch)))
+            batch = min(validation, validation_rows(budget))
+            attempts = min(10, max(0, budget - batch) // (6 + batch))
             return batch + attempts * (6 + batch), 0, 58 * attempts
         case "identity":
             return 0, 0, 0

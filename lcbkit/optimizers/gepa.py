@@ -15,6 +15,7 @@ number, as the paper means it, and a batch that does not fit is refused instead 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from lcbkit.optimizers.evolution import Case, EvolutionSettings, ask_for_text, evolve
@@ -77,13 +78,10 @@ class Gepa:
                 reason = "max_full_evals"
             return reason != "rollout_budget_spent"
 
-        def propose(role: str, text: str, cases: Sequence[Case], iteration: int) -> str | None:
-            return self._propose(ctx, role, text, cases, iteration)
-
         found = evolve(
             ctx,
             method=self.name,
-            propose=propose,
+            propose=partial(self._propose, ctx),
             stop=stop,
             cap=budget,
             paired=False,

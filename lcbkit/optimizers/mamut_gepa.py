@@ -12,6 +12,7 @@ what may leave it: the best candidate with another text than the seed if its mea
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from lcbkit.optimizers.bundle import Bundle
@@ -57,13 +58,10 @@ class MamutGepa:
         own = self.settings
         cap = min(own.metric_call_limit, ctx.evaluate.remaining)
 
-        def propose(role: str, text: str, cases: Sequence[Case], iteration: int) -> str | None:
-            return self._propose(ctx, role, text, cases, iteration)
-
         found = evolve(
             ctx,
             method=self.name,
-            propose=propose,
+            propose=partial(self._propose, ctx),
             stop=lambda _means, charged: charged >= cap,
             cap=cap,
             paired=True,

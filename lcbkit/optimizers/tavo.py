@@ -42,7 +42,7 @@ from lcbkit.optimizers.interface import (
 from lcbkit.optimizers.knobs import check_least
 from lcbkit.optimizers.tavo_reflection import Reflection
 
-__all__ = ["Tavo", "TavoSettings", "accepted", "affordable_attempts", "validation_rows"]
+__all__ = ["Tavo", "TavoSettings", "accepted", "validation_rows"]
 
 _PHASE = "optimization/tavo"
 _MODES = ("overlay", "hybrid", "paper")
@@ -101,13 +101,6 @@ def validation_rows(budget: int, settings: TavoSettings | None = None) -> int:
     knobs = settings or TavoSettings()
     left = (budget - knobs.rounds * knobs.train_rows) // (knobs.rounds + 1)
     return min(knobs.most_validation_rows, max(knobs.least_validation_rows, left))
-
-
-def affordable_attempts(budget: int, settings: TavoSettings | None = None) -> int:
-    """How many attempts fit into a budget after the seed was scored."""
-    knobs = settings or TavoSettings()
-    rows = validation_rows(budget, knobs)
-    return max(0, budget - rows) // (knobs.train_rows + rows)
 
 
 def accepted(score: float, base: float, best: float, settings: TavoSettings | None = None) -> bool:

@@ -62,6 +62,14 @@ def test_the_least_budget_is_that_of_the_page(method: str, topology: str, least:
     assert dry_run(method, topology, model="qwen", seed=0, **ASKED)["least_budget"] == least
 
 
+@pytest.mark.parametrize(
+    ("budget", "attempts"), [(600, 9), (300, 5), (120, 5), (60, 5), (12, 1), (11, 0), (2, 0)]
+)
+def test_tavo_makes_as_many_attempts_as_the_page_says(budget: int, attempts: int) -> None:
+    spec = job_spec("tavo", "sequential", model="qwen", budget=budget, **ASKED)
+    assert estimate(spec, train=150, validation=50, test=50).reflection_calls == 58 * attempts
+
+
 def test_the_least_budget_follows_the_settings() -> None:
     asked = {**ASKED, "settings": {"evaluation_batch": 20}}
     assert dry_run("mapro", "sequential", model="qwen", seed=0, **asked)["least_budget"] == 40

@@ -10,7 +10,7 @@ import pytest
 from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.interface import ConfigError, InfrastructureExhausted, ReflectionError, Row
 from lcbkit.optimizers.overlay import strip_overlay
-from lcbkit.optimizers.tavo import Tavo, TavoSettings, accepted, affordable_attempts, validation_rows
+from lcbkit.optimizers.tavo import Tavo, TavoSettings, accepted, validation_rows
 from tests.optimizers.bench import Bench, context, holding, seed_bundle
 from tests.optimizers.malformed import MALFORMED
 
@@ -48,13 +48,6 @@ class Judge:
 @pytest.mark.parametrize(("budget", "rows"), [(600, 50), (300, 45), (120, 15), (60, 5), (48, 3), (12, 3)])
 def test_the_rows_of_a_validation_batch(budget: int, rows: int) -> None:
     assert validation_rows(budget) == rows
-
-
-@pytest.mark.parametrize(
-    ("budget", "attempts"), [(600, 9), (300, 5), (120, 5), (60, 5), (12, 1), (11, 0), (2, 0)]
-)
-def test_the_attempts_that_a_budget_affords(budget: int, attempts: int) -> None:
-    assert affordable_attempts(budget) == attempts
 
 
 @pytest.mark.parametrize(
