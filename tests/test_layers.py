@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lcbkit.optimizers.methods import METHODS
 from lcbkit.topologies.roles import TOPOLOGIES
 from tests.conftest import ROOT
 
@@ -115,6 +116,13 @@ def test_methods_of_optimization_use_nothing_but_their_context() -> None:
     }
     assert len(methods) > 5
     assert not reached
+
+
+def test_every_part_of_the_optimizers_has_its_place_on_the_map() -> None:
+    folder = PACKAGE / "optimizers"
+    map_ = (folder / "__init__.py").read_text()
+    parts = {path.stem for path in folder.glob("*.py")} - {"__init__", *METHODS}
+    assert sorted(part for part in parts if f"`{part}`" not in map_) == []
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))

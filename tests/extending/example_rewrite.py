@@ -6,6 +6,7 @@ from typing import Any
 
 from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.interface import BudgetExhausted, Context, Event, Outcome, ReflectionError, Step
+from lcbkit.optimizers.knobs import check_least
 from lcbkit.optimizers.reading import as_prompt
 
 __all__ = ["Rewrite", "RewriteSettings"]
@@ -20,6 +21,9 @@ class RewriteSettings:
     """
 
     minibatch: int = 2
+
+    def __post_init__(self) -> None:
+        check_least(self, minibatch=1)
 
 
 class Rewrite:
@@ -61,4 +65,4 @@ class Rewrite:
             answer = ctx.reflect(ask, step=Step(f"optimization/{self.name}", iteration), role=role)
         except ReflectionError:
             return bundle.roles[role]
-        return as_prompt(answer, ctx.seed_bundle.roles[role])
+        return as_prompt(answer, ctx.seed_bundle.roles[role]) or bundle.roles[role]

@@ -29,12 +29,26 @@ from lcbkit.optimizers.interface import (
 from lcbkit.optimizers.ledger import INFRASTRUCTURE_FAILURE, SEMANTIC_FAILURE, SUCCESS, Ledger
 from lcbkit.optimizers.seeds import logical_seed
 from lcbkit.optimizers.wiring import team_spec
-from lcbkit.topologies.roles import plan_team, player_of
+from lcbkit.topologies.roles import SIZELESS, TOPOLOGIES, plan_team, player_of
 
-__all__ = ["Bench", "Call", "Score", "context", "holding", "rollout_of", "rows", "seed_bundle", "spec"]
+__all__ = [
+    "TEAMS",
+    "Bench",
+    "Call",
+    "Score",
+    "context",
+    "holding",
+    "rollout_of",
+    "rows",
+    "seed_bundle",
+    "spec",
+]
 
 Score = Callable[[Bundle, Row, Step, frozenset[str]], float | None]
 """The score of a rollout; None is an infrastructure failure."""
+
+TEAMS = tuple(name for name in TOPOLOGIES if name not in SIZELESS)
+"""The topologies of several agents."""
 
 _ATTEMPTS = 3
 

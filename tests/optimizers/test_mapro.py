@@ -18,7 +18,7 @@ from lcbkit.optimizers.interface import (
 from lcbkit.optimizers.mapro import Mapro, MaproSettings, chosen, no_gain, overall_line
 from lcbkit.optimizers.mapro_prompts import OPERATORS, Demo, probe_context
 from lcbkit.optimizers.mapro_reflection import Demos, Judged, parse_blame
-from tests.optimizers.bench import Bench, context, holding, rollout_of, rows, seed_bundle, spec
+from tests.optimizers.bench import TEAMS, Bench, context, holding, rollout_of, rows, seed_bundle, spec
 from tests.optimizers.malformed import MALFORMED
 
 HINT = "Check the smallest input."
@@ -128,7 +128,7 @@ def test_blame_and_rewrites_of_a_round() -> None:
     assert models.asked["blame"] == 12, "three failures: three workers and the manager"
 
 
-@pytest.mark.parametrize("topology", ["independent", "sequential", "centralized", "decentralized"])
+@pytest.mark.parametrize("topology", TEAMS)
 def test_a_prompt_that_helps_is_chosen(topology: str) -> None:
     bench, outcome = search(topology, 100, Models(), HINTED)
     assert any(HINT in text for text in outcome.incumbent.roles.values())

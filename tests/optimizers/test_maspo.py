@@ -11,6 +11,7 @@ import pytest
 from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.interface import ConfigError, InfrastructureExhausted, Outcome, ReflectionError
 from lcbkit.optimizers.maspo import Maspo, MaspoSettings, Node, next_beam, pool_of
+from lcbkit.topologies.roles import TOPOLOGIES
 from tests.optimizers.bench import Bench, context, holding, seed_bundle
 from tests.optimizers.malformed import MALFORMED
 
@@ -156,7 +157,7 @@ def test_a_turn_that_comes_again_begins_with_a_comparison_in_the_new_team() -> N
     assert refreshed[0]["improved"]
 
 
-@pytest.mark.parametrize("topology", ["single", "independent", "sequential", "centralized", "decentralized"])
+@pytest.mark.parametrize("topology", TOPOLOGIES)
 def test_a_prompt_that_helps_is_found(topology: str) -> None:
     def propose(_prompt: str, *, role: str, **_: Any) -> str:
         return "A" if role.startswith("judge ") else f"<new_prompt>You help. {HINT}</new_prompt>"

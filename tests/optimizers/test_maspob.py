@@ -13,7 +13,7 @@ import pytest
 
 from lcbkit.optimizers.interface import ConfigError, InfrastructureExhausted, ReflectionError
 from lcbkit.optimizers.maspob import Maspob, MaspobSettings, PoolError, write_pools
-from tests.optimizers.bench import Bench, context, holding, seed_bundle
+from tests.optimizers.bench import TEAMS, Bench, context, holding, seed_bundle
 from tests.optimizers.malformed import MALFORMED
 
 HINT = "count from one and never from zero"
@@ -49,7 +49,7 @@ def maspob(settings: MaspobSettings = SMALL) -> Maspob:
     return Maspob(settings, encode=encode)
 
 
-@pytest.mark.parametrize("topology", ["sequential", "centralized", "independent", "decentralized"])
+@pytest.mark.parametrize("topology", TEAMS)
 def test_the_budget_is_spent_in_pulls_of_five_and_not_overshot(topology: str) -> None:
     for budget, pulls in ((5, 1), (12, 3)):
         bench = Bench(lambda *_: 0.0, budget=budget, topology=topology)

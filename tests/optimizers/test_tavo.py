@@ -11,7 +11,7 @@ from lcbkit.optimizers.bundle import Bundle
 from lcbkit.optimizers.interface import ConfigError, InfrastructureExhausted, ReflectionError, Row
 from lcbkit.optimizers.overlay import strip_overlay
 from lcbkit.optimizers.tavo import Tavo, TavoSettings, accepted, validation_rows
-from tests.optimizers.bench import Bench, context, holding, seed_bundle
+from tests.optimizers.bench import TEAMS, Bench, context, holding, seed_bundle
 from tests.optimizers.malformed import MALFORMED
 
 HINT = "Check the smallest input."
@@ -76,7 +76,7 @@ def test_two_rounds_without_adoption_end_the_search_with_the_seed() -> None:
     assert outcome.iterations == 4
 
 
-@pytest.mark.parametrize("topology", ["independent", "sequential", "centralized", "decentralized"])
+@pytest.mark.parametrize("topology", TEAMS)
 @pytest.mark.parametrize("mode", ["overlay", "hybrid", "paper"])
 def test_a_rule_that_helps_is_adopted(topology: str, mode: str) -> None:
     bench = Bench(HINTED, budget=60, topology=topology)

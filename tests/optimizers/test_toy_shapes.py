@@ -21,7 +21,7 @@ from lcbkit.optimizers.styles import style_texts
 from lcbkit.optimizers.tavo_prompts import ranking_prompt, rules_prompt
 from lcbkit.optimizers.toy_shapes import in_shape
 from lcbkit.optimizers.variants import acceptable, read_variant, variant_prompt
-from lcbkit.topologies.roles import plan_team, role_prompts
+from lcbkit.topologies.roles import TOPOLOGIES, plan_team, role_prompts
 from tests.optimizers.bench import rows, spec
 
 HINT = "Mind the zero."
@@ -74,7 +74,7 @@ def test_prompts_rules_and_variants_come_between_their_tags() -> None:
     )
 
 
-@pytest.mark.parametrize("topology", ["single", "independent", "sequential", "centralized", "decentralized"])
+@pytest.mark.parametrize("topology", TOPOLOGIES)
 def test_variants_keep_the_names_of_the_librarys_own_prompts_and_differ_by_their_style(topology: str) -> None:
     team = spec(topology)
     for role, seed in role_prompts(plan_team(topology, 4)).items():
