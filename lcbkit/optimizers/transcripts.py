@@ -31,10 +31,10 @@ def messages_of(answer: TeamAnswer, task: str, team: TeamSpec) -> tuple[Message,
 
 
 def _own(run: AgentRun) -> Sequence[Mapping[str, Any]]:
-    """What a run adds: it follows the last text that the agent was given.
+    """What a run adds: all that follows the last text that the agent was given.
 
-    Before that may stand the replay of an earlier run, and at its beginning the reports that a manager gets
-    as results of its calls.
+    What it was given may begin with a replay of its earlier runs. The reports that a manager gets as results
+    of its calls are given to it as well.
     """
     given = [place for place, message in enumerate(run.messages) if message["role"] == "user"]
     return [message for message in run.messages[given[-1] if given else 0 :] if _is_own(message)]

@@ -95,11 +95,12 @@ def test_work_in_the_background_gives_its_result_or_its_error() -> None:
 
 
 SILENT = """
+import os
 import threading
 from lcbkit.optimizers.asking import Ask, ask_all, in_background
 from lcbkit.optimizers.interface import Step
 def silent(prompt, **_):
-    print("asked", flush=True)
+    os.write(1, b"asked\\n")  # whole lines, whoever writes beside it
     threading.Event().wait()
 ask_all(silent, [Ask(prompt=str(n), step=Step("x", 0)) for n in range(9)], at_once=2)
 """
@@ -109,9 +110,12 @@ def test_an_interrupt_does_not_wait_for_answers() -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", SILENT], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "asked\n"
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "asked\n"
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert "KeyboardInterrupt" in errors
     assert process.returncode != 0
