@@ -4,7 +4,7 @@ from importlib.resources import files
 import pytest
 
 from lcbkit.errors import BadValueError
-from lcbkit.topologies.roles import SIZES, TOPOLOGIES, Plan, Role, plan_team, role_prompts
+from lcbkit.topologies.roles import SIZES, TOPOLOGIES, Plan, Role, mask_players, plan_team, role_prompts
 
 
 def test_the_single_team_is_one_role_that_answers_and_may_run_code() -> None:
@@ -48,6 +48,15 @@ def test_an_empty_prompt_is_refused(text: str) -> None:
 def test_a_plan_without_an_answering_role_cannot_be_made() -> None:
     with pytest.raises(ValueError, match="answers"):
         Plan(topology="x", size=None, max_tool_rounds=1, roles=(Role(name="coder"),))
+
+
+def test_fixed_roles_have_no_size_and_can_be_left_out_like_others() -> None:
+    roles = (Role(name="scout"), Role(name="writer", answers=True))
+    plan = Plan(topology="pair", size=None, max_tool_rounds=1, roles=roles)
+    assert list(plan.players) == ["scout", "writer"]
+    assert [role.name for _, role in mask_players(plan, ["scout"]).active] == ["writer"]
+    with pytest.raises(ValueError, match="2 roles for a team of 3"):
+        Plan(topology="pair", size=3, max_tool_rounds=1, roles=roles)
 
 
 def test_no_prompt_speaks_of_the_tool_or_of_the_output_fence_itself() -> None:
