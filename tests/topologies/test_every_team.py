@@ -1,4 +1,4 @@
-"""All 17 teams in all three message formats, at a real endpoint, with answers in one piece and in a stream.
+"""All 17 teams in all three message formats, at a real endpoint, every other one with answers in a stream.
 
 Every answer of the scripted model holds a mark of its own, so the marks in a request are what its agent could
 read. They are compared with what the table below says that it reads, and with nothing that the library says.
@@ -233,16 +233,19 @@ def check_communication(team: Team, answer: TeamAnswer, runs: int) -> None:
     assert json.loads(json.dumps(answer.to_dict()))["usage"]["n_llm_calls"] == answer.usage.n_llm_calls
 
 
-@pytest.mark.parametrize("streaming", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("message_format", FORMATS)
 async def test_every_team_asks_for_what_its_topology_says_and_reads_nothing_else(
-    endpoint: ScriptedEndpoint, problem: Problem, message_format: str, streaming: bool
+    endpoint: ScriptedEndpoint, problem: Problem, message_format: str
 ) -> None:
+    """From one format to the next a team changes between whole and streamed answers, so it meets both."""
     endpoint.script = Model(message_format)
-    model = get_model("scripted", base_url=endpoint.url, streaming=streaming)
+    models = [
+        get_model("scripted", base_url=endpoint.url, streaming=streaming) for streaming in (False, True)
+    ]
+    streamed = [(place + FORMATS.index(message_format)) % 2 == 1 for place in range(len(TEAMS))]
     teams = [
-        build_team(topology, team_size=size or 4, message_format=message_format, model=model)
-        for topology, size in TEAMS
+        build_team(topology, team_size=size or 4, message_format=message_format, model=models[streaming])
+        for (topology, size), streaming in zip(TEAMS, streamed, strict=True)
     ]
     gate = asyncio.Semaphore(12)
     answers = await asyncio.gather(
@@ -250,7 +253,7 @@ async def test_every_team_asks_for_what_its_topology_says_and_reads_nothing_else
     )
     for place, (team, answer) in enumerate(zip(teams, answers, strict=True)):
         own = [request for request in endpoint.requests if (request.seed or 0) // SEEDS == place]
-        check_answer(team, answer, own, problem, streaming)
+        check_answer(team, answer, own, problem, streamed[place])
 
 
 @pytest.mark.parametrize(("topology", "size"), TEAMS)
