@@ -98,6 +98,14 @@ def test_a_free_run_keeps_status_and_signal_apart() -> None:
     assert execution(Outcome(status=-24), LIMITS).timed_out
 
 
+def test_bytes_that_are_no_text_equal_no_expected_output() -> None:
+    """Not even one that holds the sign which stands for them where they are shown."""
+    case = TestCase(input="", output="\ufffd", mode="stdin")
+    result = judge_outcome(0, case, Outcome(main=b"\xff\n"), LIMITS)
+    assert (result.verdict, result.actual) == (Verdict.WRONG_ANSWER, "\ufffd\n")
+    assert judge_outcome(0, case, Outcome(main="\ufffd\n".encode()), LIMITS).verdict is Verdict.PASSED
+
+
 def test_what_no_worker_says_is_no_outcome() -> None:
     with pytest.raises(ValueError, match="surprise"):
         parse_outcome({"surprise": 1}, b"")

@@ -1,12 +1,17 @@
 """Findings on disk are found again for the same program, tests and circumstances, and for nothing else."""
 
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+import lcbkit.judging
 from lcbkit.errors import BadValueError
 from lcbkit.judging.report import Report, TestResult, Verdict
 from lcbkit.problems import TestCase
+from lcbkit.runs import judge_cache
 from lcbkit.runs.judge_cache import Finding, JudgeCache
 
 CASES = (TestCase(input="1", output="2", mode="stdin"), TestCase(input="3", output="4", mode="stdin"))
@@ -45,7 +50,7 @@ def test_a_finding_is_there_for_the_next_process_as_it_was(tmp_path: Path) -> No
     assert JudgeCache(tmp_path / "cache").get(key(tmp_path, "y")) is None
 
 
-def test_a_key_holds_all_that_a_verdict_may_hang_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_holds_program_problem_function_tests_and_limits(tmp_path: Path) -> None:
     keys = [
         key(tmp_path),
         key(tmp_path, "x "),
@@ -59,8 +64,33 @@ def test_a_key_holds_all_that_a_verdict_may_hang_on(tmp_path: Path, monkeypatch:
     ]
     assert len(set(keys)) == len(keys)
     assert key(tmp_path) == keys[0]
-    monkeypatch.setattr("lcbkit.runs.judge_cache._circumstances", lambda: "another judge")
-    assert key(tmp_path) not in keys
+
+
+@pytest.fixture
+def circumstances() -> Iterator[Callable[[], None]]:
+    """Look at the circumstances anew; a process else does so once."""
+    yield judge_cache._circumstances.cache_clear
+    judge_cache._circumstances.cache_clear()
+
+
+def test_a_key_holds_the_judges_own_code_the_packages_and_the_confinement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, circumstances: Callable[[], None]
+) -> None:
+    before = key(tmp_path)
+    copy = shutil.copytree(*lcbkit.judging.__path__, tmp_path / "judging")
+    changes = (
+        ("lcbkit.judging.__path__", [str(copy)]),
+        ("lcbkit.runs.judge_cache.confinement", lambda: {"tier": "another"}),
+        ("lcbkit.runs.judge_cache.distributions", lambda: [SimpleNamespace(name="numpy", version="0")]),
+    )
+    (copy / "worker.py").write_text("another = True\n")
+    for where, value in changes:
+        with monkeypatch.context() as changed:
+            changed.setattr(where, value)
+            circumstances()
+            assert key(tmp_path) != before, where
+        circumstances()
+        assert key(tmp_path) == before
 
 
 def test_a_damaged_finding_is_none_and_is_written_anew(tmp_path: Path) -> None:
