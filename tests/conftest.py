@@ -1,8 +1,12 @@
 """What every test may ask for."""
 
 import os
+import shutil
 import signal
+import sys
+import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,9 +14,19 @@ from scripted_endpoint import ScriptedEndpoint
 
 ROOT = Path(__file__).parent.parent
 
+# With it jsonschema, behind nbformat, takes seconds to build a grammar of web addresses that no test needs.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
 # A shell starts background jobs with SIGINT ignored, and children inherit that; tests of interrupts need it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A folder for what one test process makes for all of them (see tests/made_once.py)."""
+    if not hasattr(config, "workerinput"):
+        os.environ["LCBKIT_TESTS_MADE_ONCE"] = folder = tempfile.mkdtemp(prefix="lcbkit-made-once-")
+        config.add_cleanup(partial(shutil.rmtree, folder, ignore_errors=True))
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

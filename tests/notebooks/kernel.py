@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import nbformat
+from made_once import made_once
 from nbformat import NotebookNode
 from scripted_endpoint import Reply, Request, ScriptedEndpoint, tool_call
 
@@ -46,12 +48,18 @@ class LiveRun:
 @cache
 def executed(stem: str) -> NotebookNode:
     """The notebook as it runs without any setting: the sample, recorded answers, no network."""
-    return execute(NOTEBOOKS / f"{stem}.ipynb")
+    made = made_once(f"{stem}.ipynb", lambda: nbformat.writes(execute(NOTEBOOKS / f"{stem}.ipynb")))
+    return nbformat.reads(made, as_version=4)
 
 
 @cache
 def executed_live(stem: str, shared: Path) -> LiveRun:
     """The same notebook on LiveCodeBench's first problems with a model at an address."""
+    made = json.loads(made_once(f"{stem}-live.json", lambda: _execute_live(stem, shared)))
+    return LiveRun(nbformat.reads(made["notebook"], as_version=4), made["n_requests"])
+
+
+def _execute_live(stem: str, shared: Path) -> str:
     with ScriptedEndpoint(_model(shared)) as endpoint:
         settings = {
             "LCB_DATASET": str(shared / "data/lcb50/test.jsonl"),
@@ -60,7 +68,7 @@ def executed_live(stem: str, shared: Path) -> LiveRun:
         }
         with patch.dict(os.environ, settings):
             notebook = execute(NOTEBOOKS / f"{stem}.ipynb")
-        return LiveRun(notebook, len(endpoint.requests))
+        return json.dumps({"notebook": nbformat.writes(notebook), "n_requests": len(endpoint.requests)})
 
 
 def tagged(notebook: NotebookNode, tag: str) -> NotebookNode:
