@@ -90,7 +90,10 @@ def get_model(
         )
     if name == "recorded" or name.startswith("recorded:"):
         if base_url or record:
-            raise ModelError(f"{name} asks no server: name the live model beside base_url or record")
+            raise ModelError(
+                f"{name} asks no server: name the live model (--model NAME or MODEL_ID) that base_url or "
+                "record is meant for"
+            )
         model: BaseChatModel = _replaying(name, params)
     else:
         model = _live(name, base_url, params)

@@ -68,7 +68,7 @@ SHIPPED = (
 
 def record_shipped(
     *,
-    model: "str | BaseChatModel",
+    model: "str | BaseChatModel | None" = None,
     base_url: str | None = None,
     missing: bool = False,
     python_exec: bool = False,
@@ -84,7 +84,7 @@ def record_shipped(
     answers in files named `*.new`, and the same call goes on with them.
 
     Args:
-        model: a live model, by name or as an object; all recordings must be of one model.
+        model: a live model, by name or as an object, None: `MODEL_ID`; all recordings must be of one model.
         base_url: as in `get_model`.
         missing: keep the answers that are there and ask only for the others (a prompt was edited).
         python_exec: whether the teams may run code; only for models that can call tools.

@@ -328,6 +328,10 @@ def test_a_folder_of_another_configuration_is_refused(live: Lcb) -> None:
     one_line(live("--limit", 1, "--out-dir", "results", "--seed", 7), "seed", "--overwrite")
 
 
+def test_recording_needs_a_live_model(lcb: Lcb) -> None:
+    one_line(lcb("record"), "--model NAME", "MODEL_ID")
+
+
 def test_a_request_that_the_recording_lacks_is_an_error_that_names_the_way_out(lcb: Lcb) -> None:
     done = lcb("run", "single", "--source", "sample", "--limit", 1, "--seed", 12345, "--out-dir", "results")
     assert done.code == 2, done
