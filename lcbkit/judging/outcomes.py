@@ -28,9 +28,9 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not 0 < self.time_limit <= 100_000:
-            raise ValueError(f"time_limit={self.time_limit!r}; give a number of seconds above 0")
+            raise BadValueError(f"time_limit={self.time_limit!r}; give a number of seconds above 0")
         if self.memory_limit < 0:
-            raise ValueError(f"memory_limit={self.memory_limit!r}; give a number of bytes, 0 for no limit")
+            raise BadValueError(f"memory_limit={self.memory_limit!r}; give a number of bytes, 0 for no limit")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +41,12 @@ class Job:
     function: str
     limits: Limits
     stop_on_failure: bool
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.code, str):
+            raise BadValueError(
+                f"the program is {self.code!r:.80}, no text; extract_code gives None where it finds none"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,7 +70,7 @@ class Pool:
 
     def __init__(self, workers: int | None = None, *, sandbox: str | None = None) -> None:
         if workers is not None and workers < 1:
-            raise ValueError(f"workers={workers}; a pool needs at least one")
+            raise BadValueError(f"workers={workers}; a pool needs at least one")
         self.workers = workers or _cores()
         self._crew = Crew(self.workers, sandbox)
 
@@ -281,7 +281,8 @@ def judge(
 
     Raises:
         SandboxError: no worker could be started.
-        ValueError: a limit that makes no sense, or a functional test without a function name.
+        BadValueError: a limit that makes no sense, or no text where the program should be.
+        ValueError: a functional test without a function name.
     """
     return default_pool().judge(
         code,

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
+from lcbkit.errors import BadValueError
 from lcbkit.problems import Problem, TestCase
 
 __all__ = ["SPARE_CHARACTERS", "Shelf", "Tests", "select_tests"]
@@ -19,7 +20,7 @@ def select_tests(problem: Problem, tests: Tests) -> Sequence[TestCase]:
     """The test cases that are meant; decodes the hidden ones.
 
     Raises:
-        ValueError: for another word.
+        BadValueError: for another word.
         DatasetError: when the hidden tests cannot be read any more.
     """
     if not isinstance(tests, str):
@@ -28,7 +29,7 @@ def select_tests(problem: Problem, tests: Tests) -> Sequence[TestCase]:
         return problem.hidden_tests
     if tests == "all":
         return (*problem.public_tests, *problem.hidden_tests)
-    raise ValueError(f"tests={tests!r}; say 'hidden', 'all', or give a sequence of TestCase")
+    raise BadValueError(f"tests={tests!r}; say 'hidden', 'all', or give a sequence of TestCase")
 
 
 class Shelf:
@@ -51,7 +52,7 @@ class Shelf:
         """The tests while they are judged, as `select_tests`; a shelf serves one kind of tests.
 
         Raises:
-            ValueError, DatasetError: as `select_tests`.
+            BadValueError, DatasetError: as `select_tests`.
         """
         if not isinstance(tests, str):
             yield select_tests(problem, tests)

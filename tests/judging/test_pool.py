@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from lcbkit import Problem, TestCase, Verdict, iter_judge, judge_many
+from lcbkit import Problem, TestCase, Verdict, extract_code, iter_judge, judge_many
 from lcbkit.errors import BadValueError, SandboxError
 from lcbkit.judging.pool import JudgeEvent, Pool, memory_bytes
 from tests.judging.trials import make_problem
@@ -76,8 +76,15 @@ def test_no_test_is_not_a_pass(pool: Pool) -> None:
     ],
 )
 def test_wrong_use_is_an_error_that_names_the_value(pool: Pool, options: dict, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(BadValueError, match=message):
         pool.judge(ECHO, numbers(1), **options)
+
+
+def test_an_answer_without_a_program_is_no_program_to_judge(pool: Pool) -> None:
+    with pytest.raises(BadValueError, match="None, no text; extract_code"):
+        pool.judge(extract_code("I do not know."), numbers(1))
+    with pytest.raises(BadValueError, match="None, no text; extract_code"):
+        list(pool.iter_judge([(ECHO, numbers(1)), (None, numbers(1))]))
 
 
 def test_functional_tests_need_a_function_name(pool: Pool) -> None:
