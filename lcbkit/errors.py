@@ -40,8 +40,8 @@ class UnusableTestsError(DatasetError):
     """A row whose tests are missing or cannot be decoded; loading a whole source skips and names it."""
 
 
-class UnknownProblemError(LcbkitError):
-    """An id that the loaded problems do not hold.
+class UnknownProblemError(LcbkitError, KeyError):
+    """An id that the loaded problems do not hold; a `KeyError` too, since problems are looked up by id.
 
     Attributes:
         problem_id: the id that was asked for.
@@ -55,6 +55,9 @@ class UnknownProblemError(LcbkitError):
             f"no problem {problem_id!r} (near: {near}){nor}; `lcb problems` lists all {len(known)} of this "
             "source"
         )
+
+    def __str__(self) -> str:
+        return Exception.__str__(self)  # a KeyError would show the sentence in quotes
 
 
 class NothingToDoError(LcbkitError):

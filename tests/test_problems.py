@@ -125,6 +125,9 @@ def test_a_set_indexes_by_place_slice_and_id() -> None:
     assert "p9" not in found
     with pytest.raises(UnknownProblemError, match="near: p"):
         found["p33"]
+    with pytest.raises(KeyError) as unknown:
+        found["p33"]
+    assert str(unknown.value).startswith("no problem 'p33'")
     with pytest.raises(IndexError):
         found[5]
 
