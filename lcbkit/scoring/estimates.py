@@ -11,7 +11,7 @@ _Z_95 = 1.959963984540054  # the standard normal's 97.5 % point
 REPLICATES = 10_000
 
 
-def pass_at_k(n: int, c: int, *, k: int) -> float:
+def pass_at_k(n: int, c: int, k: int) -> float:
     """Estimate the chance that at least one of k submissions to a problem passes.
 
     Args:
