@@ -173,8 +173,8 @@ class Record:
         """Read a row: one that `to_row` wrote, or any with an id and a verdict.
 
         Args:
-            row: needs `id` (or `question_id`) and `em` (or `passed`), or a `status` other than ok; other
-                names are left out.
+            row: needs `id` (or `question_id`) and a verdict: `em` (or `passed`), `pass` and `total`, or a
+                `status` other than ok; other names are left out.
 
         Raises:
             RunFolderError: names the row and the field that cannot be read.
@@ -208,12 +208,22 @@ def _values(row: Mapping[str, Any]) -> dict[str, Any]:
 def _verdict(values: Mapping[str, Any]) -> dict[str, Any]:
     """Status and verdict as they must be."""
     status = Status(values.get("status", Status.OK))
-    if "passed" not in values and status is Status.OK:
-        raise ValueError("it has neither `em` (1 or 0) nor another `status` than ok")
-    em = values.get("passed", 0)
+    em = values.get("passed", _passed(values))
+    if em is None:
+        if status is Status.OK:
+            raise ValueError(
+                "it has neither `em` (1 or 0), nor `pass` and `total`, nor another `status` than ok"
+            )
+        em = 0
     if em not in (0, 1):
         raise ValueError(f"`em` is {em!r} and must be 0 or 1")
     return {"status": status, "passed": bool(em)}
+
+
+def _passed(values: Mapping[str, Any]) -> bool | None:
+    """The verdict that the counts of tests tell, if they do."""
+    passed, total = values.get("pass_count"), values.get("total")
+    return passed == total if passed is not None and total else None
 
 
 # Each reader lets through at once what `to_row` writes: runs have tens of thousands of records.

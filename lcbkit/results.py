@@ -56,8 +56,9 @@ class Run:
         """A run from a table with one line per instance.
 
         Args:
-            frame: columns as in a record's row: `id` (or `question_id`) and `em` (or `passed`), if known
-                `sample`, `difficulty`, `platform`, `mode`, `contest_date`, `predicted_code` and others.
+            frame: columns as in a record's row: `id` (or `question_id`) and `em` (or `passed`, or `pass` and
+                `total`), if known `sample`, `difficulty`, `platform`, `mode`, `contest_date`,
+                `predicted_code` and others.
             config: what to say about the run.
 
         Raises:

@@ -65,6 +65,8 @@ def test_the_least_row_is_an_id_and_a_verdict() -> None:
     record = Record.from_row({"question_id": 2727, "passed": True, "contest_date": "2024-05-01T20:00:00"})
     assert (record.problem_id, record.passed, record.pass_rate) == ("2727", True, 1.0)
     assert (record.contest_date, record.month) == ("2024-05-01", "2024-05")
+    assert Record.from_row({"id": "a", "pass": 3, "total": 3}).passed
+    assert not Record.from_row({"id": "a", "pass": 2, "total": 3}).passed
 
 
 def test_what_a_data_frame_makes_of_missing_values_and_whole_numbers_is_read_back() -> None:
@@ -79,6 +81,7 @@ def test_what_a_data_frame_makes_of_missing_values_and_whole_numbers_is_read_bac
     [
         ({"em": 1}, "`id`"),
         ({"id": "a"}, "'a'.*neither `em`"),
+        ({"id": "a", "pass": 1}, "'a'.*neither `em`"),
         ({"id": "a", "em": 0.5}, "`em` is 0.5"),
         ({"id": "a", "em": 1, "status": "done"}, "'done' is not a valid Status"),
         ({"id": "a", "em": 1, "sample": "x"}, "'a'.*'x'"),
