@@ -92,6 +92,8 @@ def test_wrong_words_are_answered_with_those_that_are_right(shown: ProblemBrowse
         shown.judge(RIGHT, tests="secret")
     with pytest.raises(UnknownProblemError, match="lka1_a"):
         shown.select("lka1")
+    with pytest.raises(BadValueError, match=r"not 'sample'; load_problems"):
+        browse("sample")
 
 
 def test_the_frame_is_in_the_order_of_the_table(shown: ProblemBrowser) -> None:

@@ -28,6 +28,9 @@ def browse(what: "Iterable[Problem] | Run", other: "Run | None" = None, **option
 
     Returns:
         The `ProblemBrowser` or `RunBrowser`; as the last value of a cell it shows itself.
+
+    Raises:
+        BadValueError: for what is neither, or problems beside a run.
     """
     from lcbkit.results import Run
 
@@ -35,6 +38,10 @@ def browse(what: "Iterable[Problem] | Run", other: "Run | None" = None, **option
         from lcbkit.widgets.run_browser import RunBrowser
 
         return RunBrowser(what, other, **options)
+    if isinstance(what, str) or not isinstance(what, Iterable):
+        raise BadValueError(
+            f"browse shows problems or runs, not {what!r:.80}; load_problems(...) and load_run(...) give them"
+        )
     from lcbkit.widgets.problem_browser import ProblemBrowser
 
     if other is not None:
