@@ -123,6 +123,8 @@ def _acts(statement: ast.stmt) -> bool:
 
 def _program(lines: Sequence[str], starter_code: str) -> str | None:
     code = "\n".join(lines).strip("\n")
+    if not code:
+        return None
     if code.lstrip().startswith(("{", "[")) or _is_starter(code, starter_code):
         return None
     if code[:1].isspace():
