@@ -105,6 +105,11 @@ def test_imports_point_down(path: Path) -> None:
             assert FLOOR[there[0]] < FLOOR[own[0]], f"{'/'.join(own)} imports {name}, which is not below it"
 
 
+def test_imports_are_seen_however_they_are_written() -> None:
+    assert {"lcbkit.problems.Problem", "lcbkit.results.Run"} <= set(imported(PACKAGE / "evaluation.py"))
+    assert "lcbkit.judging" in set(imported(PACKAGE / "runs" / "judge_cache.py"))
+
+
 def test_methods_of_optimization_use_nothing_but_their_context() -> None:
     methods = [path for path in (PACKAGE / "optimizers").glob("*.py") if path.stem not in ENGINE]
     reached = {

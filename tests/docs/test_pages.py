@@ -38,12 +38,24 @@ def test_the_index_names_every_page() -> None:
         assert page.name == "README.md" or f"({page.name})" in index
 
 
-@pytest.mark.parametrize("doc", PAGES, ids=lambda doc: doc.name)
-def test_every_command_and_flag_exists(doc: Path) -> None:
+def commands(doc: Path) -> list[str]:
+    """What a page tells to type, in its lines and in its blocks."""
     lines = re.findall(r"`(lcb [^`]*)`", doc.read_text())
     for block in re.findall(r"^```bash\n(.*?)^```", doc.read_text(), flags=re.DOTALL | re.MULTILINE):
         lines += re.findall(r"^(?:.*&& )?(lcb [^#\n]*)", block, flags=re.MULTILINE)
-    for line in lines:
+    return lines
+
+
+def test_commands_are_found_in_lines_and_in_blocks() -> None:
+    found = commands(ROOT / "README.md")
+    assert "lcb doctor" in found
+    assert any(line.startswith("lcb aggregate jobs") for line in found)
+    assert len(found) > 30
+
+
+@pytest.mark.parametrize("doc", PAGES, ids=lambda doc: doc.name)
+def test_every_command_and_flag_exists(doc: Path) -> None:
+    for line in commands(doc):
         name, *words = line.split()[1:]
         command = lcb.commands.get(name)
         if name.startswith("-") or name == "…":

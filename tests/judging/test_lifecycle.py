@@ -16,7 +16,7 @@ import pytest
 from lcbkit.errors import SandboxError
 from lcbkit.judging import pool as pool_module
 from lcbkit.judging.pool import Pool
-from tests.judging.trials import make_problem, processes_with, wait_until_gone
+from tests.judging.trials import make_problem, processes_with, wait_for, wait_until_gone
 
 ONE = make_problem([("3", "3")])
 ECHO = "print(input())"
@@ -72,10 +72,8 @@ def processes_of_children(mark: str) -> list[str]:
 
 
 def assert_nothing_is_left(mark: str, folder: Path) -> None:
-    assert not wait_until_gone(mark, 20)
-    deadline = time.monotonic() + 20
-    while (left := list(folder.iterdir())) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    assert not wait_until_gone(mark)
+    left = wait_for(lambda: list(folder.iterdir()))
     assert not left
 
 
@@ -215,10 +213,8 @@ def test_nothing_grows_with_the_number_of_tests(tier: str) -> None:
             pool.judge(code, problem)
             pool.judge("1/0", problem, stop_on_failure=True)
         assert pool._crew._idle == [worker]
-        deadline = time.monotonic() + 10
-        while (after := counts()) > before and time.monotonic() < deadline:
-            time.sleep(0.05)  # a program's process may take a moment to leave
-        assert after <= before
+        more = wait_for(lambda: [pair for pair in zip(counts(), before, strict=True) if pair[0] > pair[1]])
+        assert not more, "descriptors, processes, threads: now and before"
 
 
 def test_out_of_descriptors_is_one_clear_error_and_the_pool_goes_on(tier: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from lcbkit import Problem, TestCase, Verdict, extract_code, iter_judge, judge_many
 from lcbkit.errors import BadValueError, SandboxError
 from lcbkit.judging.pool import JudgeEvent, Pool, memory_bytes
-from tests.judging.trials import make_problem
+from tests.judging.trials import make_problem, wait_for
 
 ECHO = "print(input())"
 
@@ -209,7 +209,4 @@ def test_an_error_in_one_pair_ends_the_batch() -> None:
 def test_a_pool_of_its_own_is_gone_after_the_batch() -> None:
     before = threading.active_count()
     assert all(report.passed for report in judge_many([(ECHO, numbers(2))] * 4, workers=2, progress=False))
-    deadline = time.monotonic() + 5
-    while threading.active_count() > before and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert threading.active_count() <= before
+    assert not wait_for(lambda: max(0, threading.active_count() - before))

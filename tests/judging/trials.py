@@ -167,7 +167,7 @@ def judging_processes() -> list[str]:
     return found
 
 
-def wait_for(look: Callable[[], _S], seconds: float = 20.0) -> _S:
+def wait_for(look: Callable[[], _S], seconds: float = 60.0) -> _S:
     """What is still there after a moment, at once if nothing is; killing and reaping may take one."""
     deadline = time.monotonic() + seconds
     while (left := look()) and time.monotonic() < deadline:
@@ -175,6 +175,6 @@ def wait_for(look: Callable[[], _S], seconds: float = 20.0) -> _S:
     return left
 
 
-def wait_until_gone(marker: str, seconds: float = 5.0) -> list[str]:
+def wait_until_gone(marker: str, seconds: float = 60.0) -> list[str]:
     """What is left of the processes with the marker after a moment."""
     return wait_for(lambda: processes_with(marker), seconds)
