@@ -7,23 +7,10 @@ from html import unescape
 from html.parser import HTMLParser
 
 import pytest
+from finished_tests import PASSED
 
 from lcbkit.judging.report import Execution, Report, TestResult, Verdict
 
-PASSED = TestResult(
-    index=0,
-    mode="stdin",
-    verdict=Verdict.PASSED,
-    input="3\n1 2 3\n",
-    expected="6\n",
-    actual="6\n",
-    stderr="",
-    exit_code=0,
-    signal=None,
-    wall_seconds=0.03,
-    cpu_seconds=0.02,
-    memory_bytes=9 << 20,
-)
 CRASH = (
     'Traceback (most recent call last):\n  File "/box/main.py", line 8, in main\n    f()\nValueError: empty\n'
 )

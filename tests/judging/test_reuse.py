@@ -6,27 +6,14 @@ from itertools import islice, repeat
 from typing import Any
 
 import pytest
+from finished_tests import PASSED
 
 from lcbkit import Problem, judge_many
-from lcbkit.judging.report import Report, TestResult, Verdict
+from lcbkit.judging.report import Report, Verdict
 from lcbkit.judging.reuse import is_steady, iter_once, may_repeat
 from tests.judging.trials import make_problem
 
 ECHO = "print(input())"
-GOOD = TestResult(
-    index=0,
-    mode="stdin",
-    verdict=Verdict.PASSED,
-    input="",
-    expected="",
-    actual="",
-    stderr="",
-    exit_code=0,
-    signal=None,
-    wall_seconds=0.1,
-    cpu_seconds=0.1,
-    memory_bytes=1_000_000,
-)
 
 
 def numbers(count: int) -> Problem:
@@ -34,7 +21,7 @@ def numbers(count: int) -> Problem:
 
 
 def report(**changes: Any) -> Report:
-    return Report(problem_id="trial", total=1, results=(replace(GOOD, **changes),))
+    return Report(problem_id="trial", total=1, results=(replace(PASSED, **changes),))
 
 
 class Judge:
@@ -125,7 +112,7 @@ def test_ordinary_names_are_no_chance() -> None:
 )
 def test_verdicts_of_a_clock_a_machine_or_a_test_are_not_steady(changes: dict[str, Any]) -> None:
     assert not is_steady(report(**changes), 6.0)
-    assert not is_steady(Report(problem_id="p", total=2, results=(GOOD, *report(**changes).results)), 6.0)
+    assert not is_steady(Report(problem_id="p", total=2, results=(PASSED, *report(**changes).results)), 6.0)
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,14 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
+from finished_tests import PASSED
 
 from lcbkit.judging.outcomes import Job, Limits
 from lcbkit.judging.pool import Pool
-from lcbkit.judging.report import TestResult, Verdict
+from lcbkit.judging.report import Verdict
 from lcbkit.judging.sharing import Batch, Supply, Work
 from lcbkit.problems import TestCase
 from tests.judging.trials import make_problem
@@ -19,23 +21,6 @@ def work(tests: int = 40, *, stop_on_failure: bool = False) -> Work:
     limits = Limits(time_limit=1.0, memory_limit=0)
     job = Job(code="", function="", limits=limits, stop_on_failure=stop_on_failure)
     return Work(job, CASES, range(tests))
-
-
-def result(index: int) -> TestResult:
-    return TestResult(
-        index=index,
-        mode="stdin",
-        verdict=Verdict.PASSED,
-        input="",
-        expected="",
-        actual="",
-        stderr="",
-        exit_code=0,
-        signal=None,
-        wall_seconds=0.0,
-        cpu_seconds=0.0,
-        memory_bytes=0,
-    )
 
 
 def test_each_number_is_taken_once_by_however_many() -> None:
@@ -76,7 +61,7 @@ def test_who_leads_waits_for_what_helpers_found() -> None:
     batch.open(shared)
     joined = batch.join()
     assert joined is shared
-    threading.Timer(0.05, lambda: batch.leave(shared, [result(3)])).start()
+    threading.Timer(0.05, lambda: batch.leave(shared, [replace(PASSED, index=3)])).start()
     assert [each.index for each in batch.close(shared)] == [3]
 
 

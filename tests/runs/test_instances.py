@@ -1,9 +1,10 @@
 from dataclasses import replace
 
 import pytest
+from finished_tests import PASSED
 from twice_problems import problem_set
 
-from lcbkit.judging.report import Report, TestResult, Verdict
+from lcbkit.judging.report import Report, Verdict
 from lcbkit.records import Record, Status
 from lcbkit.runs.instances import (
     failed_record,
@@ -45,20 +46,7 @@ def agent_run(number: int, code: str | None, error: str | None = None, infra: bo
 
 def report(*verdicts: Verdict, total: int | None = None) -> Report:
     results = tuple(
-        TestResult(
-            index=index,
-            mode="stdin",
-            verdict=verdict,
-            input="3\n",
-            expected="6\n",
-            actual="9\n",
-            stderr="",
-            exit_code=0,
-            signal=None,
-            wall_seconds=0.1,
-            cpu_seconds=0.1,
-            memory_bytes=1,
-        )
+        replace(PASSED, index=index, verdict=verdict, input="3\n", actual="9\n", wall_seconds=0.1)
         for index, verdict in enumerate(verdicts)
     )
     return Report(problem_id="p0", total=len(verdicts) if total is None else total, results=results)

@@ -2,34 +2,23 @@
 
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from finished_tests import PASSED
 
 import lcbkit.judging
 from lcbkit.errors import BadValueError
-from lcbkit.judging.report import Report, TestResult, Verdict
+from lcbkit.judging.report import Report, Verdict
 from lcbkit.problems import TestCase
 from lcbkit.runs import judge_cache
 from lcbkit.runs.judge_cache import Finding, JudgeCache
 
 CASES = (TestCase(input="1", output="2", mode="stdin"), TestCase(input="3", output="4", mode="stdin"))
 LIMITS = {"time_limit": 6.0, "memory_limit": 0, "tests": "hidden", "stop_on_failure": False}
-RESULT = TestResult(
-    index=0,
-    mode="stdin",
-    verdict=Verdict.WRONG_ANSWER,
-    input="1",
-    expected="2",
-    actual="\ud800",
-    stderr="",
-    exit_code=0,
-    signal=None,
-    wall_seconds=0.25,
-    cpu_seconds=0.125,
-    memory_bytes=1,
-)
+RESULT = replace(PASSED, verdict=Verdict.WRONG_ANSWER, actual="\ud800")
 FINDING = Finding(report=Report(problem_id="p", total=2, results=(RESULT,)), seconds=1.5)
 
 
