@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Literal
 
+from lcbkit.display.bar import listening
 from lcbkit.judging.pool import memory_bytes
 from lcbkit.problems import Problem
 from lcbkit.records import Status
@@ -18,7 +19,7 @@ from lcbkit.runs.folder import RunFolder
 from lcbkit.runs.hands import Hands, Task, hands_here
 from lcbkit.runs.judge_cache import JudgeCache
 from lcbkit.runs.judges import check_judges
-from lcbkit.runs.progress import Progress, RunFinished, listening
+from lcbkit.runs.progress import Progress, RunFinished, run_bar
 from lcbkit.topologies.team import Team
 from lcbkit.waiting import run_sync, waking
 
@@ -167,7 +168,7 @@ async def aevaluate(
     files = run_files(config["settings"], out_dir, out)
     with (
         RunFolder.open(files, config, resume=resume, overwrite=overwrite) as folder,
-        listening(progress) as tell,
+        listening(progress, run_bar) as tell,
     ):
         task = Task(
             team=team, wanted=wanted, settings=config["settings"], folder=folder, concurrency=concurrency

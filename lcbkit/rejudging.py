@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from lcbkit.dataset import load_problems
+from lcbkit.display.bar import listening
 from lcbkit.display.text import columns
 from lcbkit.errors import BadValueError, RunFolderError
 from lcbkit.extract import has_statement
@@ -22,7 +23,7 @@ from lcbkit.runs.folder import RunFiles, RunFolder, read_config
 from lcbkit.runs.instances import new_record
 from lcbkit.runs.judge_cache import JudgeCache
 from lcbkit.runs.judges import Judges, check_judges, judges_of_engine
-from lcbkit.runs.progress import Progress, RunFinished, listening
+from lcbkit.runs.progress import Progress, RunFinished, run_bar
 from lcbkit.waiting import run_sync, waking
 
 __all__ = ["Moved", "Rejudged", "rejudge"]
@@ -254,7 +255,7 @@ async def _judge_again(
         config |= {**at_work.facts, "sandbox": await at_work.confinement()}
         with (
             RunFolder.open(files, config, resume=True, overwrite=False) as folder,
-            listening(progress) as tell,
+            listening(progress, run_bar) as tell,
         ):
             batch = Batch(
                 programs=replace(programs, folder=folder),

@@ -1,9 +1,32 @@
-"""A progress bar on standard error, or in a notebook, that never ends the work which it tells of."""
+"""Progress of long work: who hears of it, and a bar that never ends the work which it tells of."""
 
-from contextlib import suppress
-from typing import Any, Self
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from typing import Any, Self, TypeAlias, TypeVar
 
-__all__ = ["Bar"]
+__all__ = ["Bar", "listening"]
+
+Event = TypeVar("Event")
+Listener: TypeAlias = Callable[[Event], str | None]
+
+
+@contextmanager
+def listening(
+    progress: bool | Listener[Event], shown: Callable[[], AbstractContextManager[Listener[Event]]]
+) -> Iterator[Listener[Event]]:
+    """What to call with each event: nothing for False, what is shown for True, or the callback itself.
+
+    A callback that is a context manager learns of an end without a last event: an interrupt, an error.
+    """
+    if callable(progress):
+        with progress if isinstance(progress, AbstractContextManager) else nullcontext():
+            yield progress
+    elif progress:
+        with shown() as listener:
+            yield listener
+    else:
+        yield lambda _event: None
 
 
 class Bar:
@@ -19,6 +42,12 @@ class Bar:
         self._bar: Any = None
         with suppress(OSError):
             self._bar = tqdm(**options)
+
+    @classmethod
+    def of_instances(cls, total: int, done: int = 0) -> Self:
+        """A bar over the instances of a batch; in a log file each update is a line, so there are few."""
+        seconds = 0.2 if sys.stderr.isatty() else 10.0
+        return cls(total=total, initial=done, unit=" instance", mininterval=seconds)
 
     def __enter__(self) -> Self:
         return self

@@ -3,9 +3,10 @@
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import TypeAlias
 
+from lcbkit.display.bar import listening
 from lcbkit.optimizers.job import JobStopped
 from lcbkit.search_events import (
     EvaluationAdvanced,
@@ -52,13 +53,8 @@ class Teller:
 @contextmanager
 def telling(progress: Progress) -> Iterator[Teller]:
     """What to tell events to; a callback that is a context manager learns of an end without a last event."""
-    if callable(progress):
-        with progress if isinstance(progress, AbstractContextManager) else nullcontext():
-            yield Teller(progress)
-    elif progress:
-        yield Teller(_line)
-    else:
-        yield Teller(lambda _event: None)
+    with listening(progress, lambda: nullcontext(_line)) as listener:
+        yield Teller(listener)
 
 
 def _line(event: SearchEvent) -> None:

@@ -1,8 +1,7 @@
 """What happens while a batch runs, as typed events, and the bar that shows it in a terminal or a notebook."""
 
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -10,7 +9,7 @@ from lcbkit.display.bar import Bar
 from lcbkit.records import Record
 from lcbkit.scoring.scores import Summary
 
-__all__ = ["InstanceFinished", "Listener", "Progress", "RunEvent", "RunFinished", "RunStarted", "listening"]
+__all__ = ["InstanceFinished", "Listener", "Progress", "RunEvent", "RunFinished", "RunStarted", "run_bar"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,28 +80,13 @@ Progress: TypeAlias = bool | Listener
 
 
 @contextmanager
-def listening(progress: Progress) -> Iterator[Listener]:
-    """What to call with each event: nothing, a bar on standard error, or the callback itself."""
-    if callable(progress):
-        # A callback that is a context manager learns of an end without a last event: an interrupt, an error.
-        with progress if isinstance(progress, AbstractContextManager) else nullcontext():
-            yield progress
-    elif progress:
-        with _bar() as listener:
-            yield listener
-    else:
-        yield lambda _event: None
-
-
-@contextmanager
-def _bar() -> Iterator[Listener]:
+def run_bar() -> Iterator[Listener]:
+    """A bar over the instances of one batch, with its pass@1."""
     bars: list[Bar] = []
 
     def show(event: RunEvent) -> None:
         if isinstance(event, RunStarted):
-            # In a log file a bar is a line per update, so few of them.
-            seconds = 0.2 if sys.stderr.isatty() else 10.0
-            bars.append(Bar(total=event.total, initial=event.done, unit=" instance", mininterval=seconds))
+            bars.append(Bar.of_instances(event.total, event.done))
         if isinstance(event, RunFinished):
             return
         if isinstance(event, InstanceFinished):

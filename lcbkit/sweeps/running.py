@@ -1,13 +1,12 @@
 """Many teams on the same problems: each an ordinary run folder inside one, and a table of them all."""
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lcbkit.display.bar import Bar
+from lcbkit.display.bar import Bar, listening
 from lcbkit.errors import BadValueError, LcbkitError, NothingToDoError
 from lcbkit.evaluation import evaluate
 from lcbkit.models import get_model, model_name
@@ -123,7 +122,7 @@ def sweep(
     note_cells(folder, teams)
     failures: dict[Cell, str] = {}
     try:
-        with _listening(progress) as tell:
+        with listening(progress, _bar) as tell:
             _run_all(teams, problems, folder, options, tell, failures)
     finally:
         done = load_sweep(folder)
@@ -174,26 +173,14 @@ def _run_all(
 
 
 @contextmanager
-def _listening(progress: Progress) -> Iterator[Callable[[SweepEvent], str | None]]:
-    if callable(progress):
-        yield progress
-    elif progress:
-        with _bar() as listener:
-            yield listener
-    else:
-        yield lambda _event: None
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[SweepEvent], None]]:
+def _bar() -> Iterator[Callable[[SweepEvent], str | None]]:
     """One bar over the instances of all cells; what earlier calls finished counts at once."""
     bars: list[Bar] = []
 
     def show(event: SweepEvent) -> None:
         if isinstance(event, CellStarted):
             if not bars:
-                seconds = 0.2 if sys.stderr.isatty() else 10.0
-                bars.append(Bar(total=event.total, unit=" instance", mininterval=seconds))
+                bars.append(Bar.of_instances(event.total))
             bars[0].describe(f"{event.number}/{event.cells} {event.cell.name}")
         elif isinstance(event, RunStarted):
             bars[0].advance(event.done, known=True)
