@@ -89,7 +89,8 @@ class Run:
         """Scores by group.
 
         Args:
-            what: difficulty, platform, mode, month, status, erratum or sample.
+            what: one of `lcbkit.scoring.tables.GROUPINGS`, such as difficulty or month; the error for another
+                word lists them.
 
         Raises:
             BadValueError: for another word.
@@ -133,8 +134,8 @@ class Run:
         """Scores by one or two groupings as a table, which prints, displays and makes a data frame.
 
         Args:
-            by: one or two of difficulty, platform, mode, month, status, erratum, sample; two as a sequence or
-                with a comma between them, the second across.
+            by: one or two groupings, as in `by`; two as a sequence or with a comma between them, the second
+                across.
 
         Raises:
             BadValueError: for other words.

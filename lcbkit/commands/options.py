@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from lcbkit.scoring.tables import GROUPINGS
 from lcbkit.topologies import roles
 from lcbkit.topologies.reports import MESSAGE_FORMATS
 
@@ -242,6 +243,6 @@ with_by = click.option(
     "--by",
     multiple=True,
     metavar="WORD[,WORD]",
-    help="A table by one or two of difficulty, platform, mode, month, erratum, sample, status; repeatable.",
+    help=f"A table by one or two of {', '.join(GROUPINGS)}; repeatable.",
 )
 with_batch = click.option("--batch", is_flag=True, hidden=True, help="Accepted for the benchmark's habit.")

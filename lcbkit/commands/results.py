@@ -17,6 +17,7 @@ from lcbkit.commands.options import (
     with_source,
 )
 from lcbkit.errors import BadValueError
+from lcbkit.scoring.tables import GROUPINGS
 
 __all__ = ["compare", "rejudge", "show"]
 
@@ -70,7 +71,7 @@ def _side_by_side(runs: Sequence["lcbkit.Run"], by: Sequence[str], prices: Path 
 @click.option(
     "--by",
     metavar="WORD[,WORD]",
-    help="Within each group as well: one or two of difficulty, platform, mode, month, erratum.",
+    help=f"Within each group as well: one or two of {', '.join(GROUPINGS)}.",
 )
 def compare(a: Path, b: Path, by: str | None) -> None:
     """Compare two runs on the problems that both scored: paired difference, interval, exact McNemar test.
