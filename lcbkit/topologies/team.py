@@ -250,7 +250,10 @@ class Team:
 
     def show(self) -> "Diagram":
         """The team's wiring, drawn where JupyterLab shows it; its `mermaid` is the drawing's source."""
-        return Diagram(title=repr(self), mermaid=self.graph.get_graph().draw_mermaid())
+        from langchain_core.runnables.graph import NodeStyles
+
+        drawn = self.graph.get_graph().draw_mermaid(node_colors=NodeStyles(**_NODES))
+        return Diagram(title=repr(self), mermaid=f"{drawn}\t{_LINES}\n")
 
     def __copy__(self) -> Self:
         return self  # nothing in a team changes
@@ -275,6 +278,14 @@ class Team:
 
     def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, str]:
         return self.show()._repr_mimebundle_()
+
+
+# Letters with their paper, and lines of a middle grey: a drawing stays as it was when the theme changes.
+_NODES = {
+    name: f"fill:{paper},color:#1a1a1a,stroke:#8672d8,line-height:1.2"
+    for name, paper in (("default", "#f2f0ff"), ("first", "#ffffff"), ("last", "#bfb6fc"))
+}
+_LINES = "linkStyle default stroke:#8a8a8a"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
