@@ -8,11 +8,21 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from lcbkit.errors import BadValueError
-from lcbkit.plots.labels import printable, wrapped
+from lcbkit.plots.labels import fitted, printable, wrapped
 from lcbkit.plots.layout import hold_places
-from lcbkit.plots.panel import NotebookFigure
+from lcbkit.plots.panel import LEGEND, LINE, NotebookFigure, legend_columns
 from lcbkit.plots.provenance import add_facts
-from lcbkit.plots.style import LOOKS, NOTE_SIZE, ThemeName, Width, inches, look_of, styled, theme_named
+from lcbkit.plots.style import (
+    LOOKS,
+    NOTE_SIZE,
+    SMALL,
+    ThemeName,
+    Width,
+    inches,
+    look_of,
+    styled,
+    theme_named,
+)
 
 __all__ = ["plot_learning_curve"]
 
@@ -78,16 +88,28 @@ def plot_learning_curve(
         ax.set_xlabel("rollouts charged")
         ax.grid(visible=True, axis="y")
         if len(curves) > 1:
-            ax.legend(loc="lower right")
+            _name_curves(figure, ax, owned=owned)
         silent = [name for name, rows in curves.items() if not rows]
         notes = [_NOTE, *([f"Without a score of its own: {', '.join(silent)}."] if silent else [])]
         if owned:
             if note:
-                text = wrapped(" ".join(notes), wide * 72 - 24, NOTE_SIZE)
+                text = wrapped(" ".join(notes), 0.95 * (wide * 72 - 24), NOTE_SIZE)
                 figure.supxlabel(text, x=4 / (wide * 72), fontsize=NOTE_SIZE, color=colours.ink, ha="left")
             hold_places(figure)
         add_facts(figure, _TITLE, [_facts(name, job) for name, job in named.items()], notes)
     return figure
+
+
+def _name_curves(figure: Figure, ax: Axes, *, owned: bool) -> None:
+    """A legend above the axes, where no curve can run."""
+    keys, names = ax.get_legend_handles_labels()
+    wide, height = figure.get_size_inches()
+    room = 72 * (wide if owned else ax.get_position().width * wide)
+    names = [fitted(name, room - 80, SMALL) for name in names]
+    columns = legend_columns(names, room - 36)
+    if owned:
+        figure.set_size_inches(wide, height + LINE * -(-len(names) // columns))
+    ax.legend(keys, names, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, **LEGEND)
 
 
 def _named(jobs: Any) -> dict[str, Any]:

@@ -33,13 +33,32 @@ from lcbkit.records import Status
 from lcbkit.results import MAX_INFRA_RATE, Run
 from lcbkit.scoring.scores import Score
 
-__all__ = ["NotebookFigure", "Panel", "Runs", "Series", "named_runs", "panel"]
+__all__ = [
+    "LEGEND",
+    "LINE",
+    "NotebookFigure",
+    "Panel",
+    "Runs",
+    "Series",
+    "legend_columns",
+    "named_runs",
+    "panel",
+]
 
 Runs = Run | Sequence[Run] | Mapping[str, Run]
 """One run, several, or several under names of one's own."""
 
 LINE = 0.135  # height of a legend's line, in inches
 NOTE_LINE = 0.105
+LEGEND: dict[str, Any] = {
+    "borderaxespad": 0.5,
+    "borderpad": 0,
+    "handlelength": 2.0,
+    "handletextpad": 0.5,
+    "columnspacing": 1.2,
+    "labelspacing": 0.35,
+}
+"""How close together a legend stands."""
 
 
 class NotebookFigure(Figure):
@@ -138,9 +157,7 @@ class Panel:
             lift: room for labels on top of the data, in points, where the axes are not ours.
         """
         names = [fitted(text, self.points - 44, SMALL) for _, text in entries]
-        key, gap = 2.5 * SMALL, 1.2 * SMALL
-        widest = max(width_of(name, SMALL) for name in names) + key + gap
-        columns = max(1, min(len(names), int((self.points - 8 + gap) // widest)))
+        columns = legend_columns(names, self.points)
         up = ScaledTranslation(0, (1 + lift) / 72, self.figure.dpi_scale_trans)
         place: dict[str, Any] = {
             "loc": "lower left",
@@ -154,14 +171,16 @@ class Panel:
             [f" {name}" if name.startswith("_") else name for name in names],
             ncols=columns,
             **({"loc": "outside upper left"} if self.owned else place),
-            borderaxespad=0.5,
-            borderpad=0,
-            handlelength=2.0,
-            handletextpad=0.5,
-            columnspacing=1.2,
-            labelspacing=0.35,
+            **LEGEND,
         )
         self.body += LINE * -(-len(names) // columns)
+
+
+def legend_columns(names: Sequence[str], points: float) -> int:
+    """In how many columns a legend of these names fits into so many points."""
+    key, gap = 2.5 * SMALL, 1.2 * SMALL
+    widest = max(width_of(name, SMALL) for name in names) + key + gap
+    return max(1, min(len(names), int((points - 8 + gap) // widest)))
 
 
 def named_runs(runs: Runs) -> dict[str, Run]:
@@ -295,7 +314,8 @@ def _finish(sheet: Panel, note: bool) -> None:
         "ha": "left",
         "linespacing": 1.25,
     }
-    lines = wrapped(" ".join(sheet.notes), sheet.points - 8, NOTE_SIZE) if note else ""
+    # On coarse pixels letters are up to a twentieth wider than in print.
+    lines = wrapped(" ".join(sheet.notes), 0.95 * (sheet.points - 8), NOTE_SIZE) if note else ""
     if sheet.owned:
         if lines:
             sheet.figure.supxlabel(lines, x=4 / sheet.points, **small)
