@@ -25,6 +25,7 @@ _BOX = (
     "border:1px solid var(--jp-border-color2,rgba(128,128,128,.35));border-radius:3px;padding:.4em .6em;"
     "background:var(--jp-layout-color1,transparent)"
 )
+_SHORT = 16  # characters
 _MARK = (
     "background:rgba(229,57,53,.28);color:inherit;border-radius:2px;"
     "box-shadow:0 0 0 1px var(--jp-error-color1,#d32f2f)"
@@ -110,13 +111,20 @@ def details(summary: str, body: str, *, opened: bool = False) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "") -> str:
-    """A table; `header` and `caption` are plain text and get escaped, cells are HTML and are not."""
+    """A table; `header` and `caption` are plain text and get escaped, cells are HTML and are not.
+
+    A short cell, such as a date or an interval, stays in one line.
+    """
     head = "".join(f'<th style="text-align:left">{escape(name)}</th>' for name in header)
     body = "".join(
         "<tr>"
-        + "".join(f'<td style="text-align:left;vertical-align:top">{cell}</td>' for cell in row)
+        + "".join(f'<td style="text-align:left;vertical-align:top{_firm(cell)}">{cell}</td>' for cell in row)
         + "</tr>"
         for row in rows
     )
     title = f'<caption style="text-align:left">{escape(caption)}</caption>' if caption else ""
     return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _firm(cell: str) -> str:
+    return ";white-space:nowrap" if len(cell) <= _SHORT and "<" not in cell else ""

@@ -174,9 +174,9 @@ class Problem:
         if self.erratum:
             words = self.erratum.replace("_", " ")
             parts.append(f"<p>{html.badge(f'listed as defective: {words}', 'warn')}</p>")
-        parts.append(html.pre(self.statement, 20_000))
+        parts.append(html.columns([("Statement", html.pre(self.statement, 20_000))]))
         if self.starter_code:
-            parts.append("<p>Starter code</p>" + html.pre(self.starter_code))
+            parts.append(html.columns([("Starter code", html.pre(self.starter_code))]))
         if self.public_tests:
             rows = [(html.pre(test.input), html.pre(test.output)) for test in self.public_tests]
             parts.append(html.table(("input", "expected output"), rows, caption="Public tests"))

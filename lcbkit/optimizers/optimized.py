@@ -107,7 +107,7 @@ class Optimized:
         budget = optimization["budget"]
         rows = [
             ("method", cell["method"]),
-            ("team", f"{cell['topology']}, {cell['team_size']} agents, {cell['task_model']}"),
+            ("team", f"{cell['topology']}, {_agents(cell['team_size'])}, {cell['task_model']}"),
             ("problems", f"{cell['task']}, seed {self.job['optimizer_seed']}"),
             ("protocol", "conforms" if self.job["protocol_conformant"] else self._departures()),
             ("budget", f"{budget['charged']} of {budget['maximum']} rollouts, {budget['retries']} retries"),
@@ -175,10 +175,17 @@ class PromptDiff:
         if not self.changed:
             return "<div>no role's prompt changed</div>"
         return "".join(
-            f"<h4>{escape(role)} ({escape(self.what)})</h4><pre style='white-space: pre-wrap'>"
+            f"<h4>{escape(role)} ({escape(self.what)})</h4><pre style='{_LINES}'>"
             f"{''.join(map(_coloured, self.lines(role)))}</pre>"
             for role in self.changed
         )
+
+
+_LINES = "white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere"
+
+
+def _agents(number: int) -> str:
+    return f"{number} agent{'s' * (number != 1)}"
 
 
 def _coloured(line: str) -> str:
