@@ -210,7 +210,7 @@ def test_hostile_titles_and_outputs_are_text() -> None:
 def test_without_widgets_a_table_stands_and_says_how_much_it_leaves_out() -> None:
     rows = [make_row(f"p{i}") for i in range(150)]
     shown = browse([lcbkit.Problem.from_row(each) for each in rows])
-    bundle = shown._repr_mimebundle_()
+    bundle, _ = shown._repr_mimebundle_()
     shown.close()
     assert "application/vnd.jupyter.widget-view+json" in bundle
     assert bundle["text/html"].count("<tr>") == 101

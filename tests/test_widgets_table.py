@@ -34,12 +34,3 @@ def test_values_sort_as_ranked_and_ties_keep_their_order_both_ways() -> None:
 def test_a_missing_value_is_last_both_ways() -> None:
     assert names(table(sort_key="seconds")) == ["p10", "p1", "P2", "p9"]
     assert names(table(sort_key="seconds", sort_desc=True)) == ["P2", "p1", "p10", "p9"]
-
-
-def test_opening_a_row_tells_its_name_and_other_messages_do_not() -> None:
-    shown, opened = table(), []
-    shown.on_open(opened.append)
-    shown._handle_custom_msg({"kind": "open", "key": "p9"}, [])
-    shown._handle_custom_msg({"kind": "other"}, [])
-    shown._handle_custom_msg("open", [])
-    assert opened == ["p9"]

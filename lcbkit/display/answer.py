@@ -12,7 +12,7 @@ from lcbkit.display.highlight import code_html, prose_html
 from lcbkit.display.text import one_line
 from lcbkit.html import clip
 
-__all__ = ["VIEW_STYLE", "answer_html", "facts_html", "trajectory_html"]
+__all__ = ["VIEW_STYLE", "answer_html", "facts_html", "trajectory_html", "usage_words"]
 
 VIEW_STYLE = (Path(__file__).parent / "answer.css").read_text(encoding="utf-8")
 """The style sheet of everything here; it applies inside an element of class `lcbv`."""
@@ -26,7 +26,7 @@ Values = Mapping[str, Any]
 def answer_html(answer: Values) -> str:
     """A whole answer, style sheet included, to stand alone in a notebook's output."""
     usage, code = answer.get("usage") or {}, answer.get("code")
-    facts = [*_usage_words(usage), f"stopped: {answer.get('stop_reason')}"]
+    facts = [*usage_words(usage), f"stopped: {answer.get('stop_reason')}"]
     status = str(answer.get("status"))
     tone = _TONES.get(status, "bad" if "error" in status else "warn")
     parts = [
@@ -61,8 +61,22 @@ def facts_html(words: Iterable[str | None]) -> str:
     """Short facts behind each other; the signs between them are text, so that they stay without our style."""
     known = [escape(word) for word in words if word]
     return "".join(
-        f' <span class="lcbv-fact">{"· " if place else ""}{word}</span>' for place, word in enumerate(known)
+        f' <span class="lcbv-fact">{word}{" ·" if place < len(known) else ""}</span>'
+        for place, word in enumerate(known, 1)
     )
+
+
+def usage_words(usage: Values) -> list[str]:
+    """How many calls and tokens work took, without what is zero."""
+    words = []
+    for name, one in (
+        ("n_llm_calls", "model call"),
+        ("n_tool_calls", "tool call"),
+        ("total_tokens", "token"),
+    ):
+        if number := int(usage.get(name) or 0):
+            words.append(f"{number:,} {one}{'s' * (number != 1)}")
+    return words
 
 
 def _run_html(
@@ -73,7 +87,7 @@ def _run_html(
     words = [
         f"agent {run.get('agent')}",
         *([f"round {run.get('round')}"] if run.get("round") else []),
-        *_usage_words(usage),
+        *usage_words(usage),
         f"{float(run.get('latency_s') or 0):.1f} s",
         "wrote a program" if run.get("code") else "no program",
     ]
@@ -207,18 +221,6 @@ def _grouped(handoffs: Iterable[Values]) -> list[dict[str, Any]]:
 def _is_from(handoff: Values, run: Values) -> bool:
     names = (run.get("role"), f"peer_{run.get('agent')}")
     return handoff.get("role") in names and handoff.get("round") == run.get("round")
-
-
-def _usage_words(usage: Values) -> list[str]:
-    words = []
-    for name, one in (
-        ("n_llm_calls", "model call"),
-        ("n_tool_calls", "tool call"),
-        ("total_tokens", "token"),
-    ):
-        if number := int(usage.get(name) or 0):
-            words.append(f"{number:,} {one}{'s' * (number != 1)}")
-    return words
 
 
 def _said(message: Values) -> tuple[str, str]:

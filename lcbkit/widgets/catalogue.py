@@ -10,17 +10,19 @@ from lcbkit.problems import Problem, ProblemSet
 from lcbkit.rows.schema import DIFFICULTIES
 from lcbkit.selection import DateLike, Selection
 
-__all__ = ["COLUMNS", "MODES", "RESULT_COLUMN", "Catalogue", "Query"]
+__all__ = ["COLUMNS", "LEVELS", "MODES", "RESULT_COLUMN", "Catalogue", "Query"]
 
 Cell = str | int | float | None
 
 MODES = ("stdin", "functional")
-_LEVELS = dict(zip(DIFFICULTIES, ("good", "warn", "bad"), strict=True))
+LEVELS = dict(zip(DIFFICULTIES, ("good", "warn", "bad"), strict=True))
+"""The tone of each difficulty."""
+
 COLUMNS: tuple[dict[str, Any], ...] = (
     {"key": "id", "label": "id", "mono": True},
     {"key": "title", "label": "title", "grow": True},
     {"key": "platform", "label": "platform", "minor": True},
-    {"key": "difficulty", "label": "difficulty", "order": [*DIFFICULTIES], "tones": _LEVELS},
+    {"key": "difficulty", "label": "difficulty", "order": [*DIFFICULTIES], "tones": LEVELS},
     {"key": "mode", "label": "mode", "minor": True},
     {"key": "contest_date", "label": "contest"},
     {"key": "hidden_tests", "label": "tests", "align": "right", "minor": True},

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from lcbkit.display.answer import facts_html, trajectory_html
+from lcbkit.display.answer import facts_html, trajectory_html, usage_words
 from lcbkit.display.highlight import code_html, prose_html
 from lcbkit.judging.report import Report
 from lcbkit.problems import Problem
@@ -66,9 +66,13 @@ def _head(record: Record, word: str, tone: str, label: str) -> str:
     who = [record.problem_id, record.platform, record.difficulty, record.mode, record.contest_date, sample]
     cost = [
         f"{record.pass_count} of {record.total} tests passed" if record.total else "",
-        f"{record.total_tokens:,} tokens" if record.total_tokens else "",
-        f"{record.n_llm_calls} model calls" if record.n_llm_calls else "",
-        f"{record.n_tool_calls} tool calls" if record.n_tool_calls else "",
+        *usage_words(
+            {
+                "n_llm_calls": record.n_llm_calls,
+                "n_tool_calls": record.n_tool_calls,
+                "total_tokens": record.total_tokens,
+            }
+        ),
         f"solved in {record.solve_s:.1f} s" if record.solve_s is not None else "",
         f"judged in {record.judge_s:.1f} s" if record.judge_s is not None else "",
     ]

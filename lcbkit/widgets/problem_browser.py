@@ -22,6 +22,7 @@ from lcbkit.widgets.catalogue import COLUMNS, RESULT_COLUMN, Catalogue, Query
 from lcbkit.widgets.interrupts import on_idle_interrupt
 from lcbkit.widgets.problem_view import TEST_SETS, ProblemView, headline, samples, status_words
 from lcbkit.widgets.statement import statement_markdown
+from lcbkit.widgets.style import with_page
 
 if TYPE_CHECKING:
     import pandas
@@ -238,10 +239,8 @@ class ProblemBrowser:
         caption = f"{len(cells)} of {len(self.problems)} problems of {self.problems.source}"
         return f"<div>{table(header, cells[:_STATIC_ROWS], caption=caption)}{more}</div>"
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        # Viewers without widgets take the table; a widget's state is kept out of files.
-        shown = self._view.root._repr_mimebundle_()
-        return {**shown, "text/html": self._repr_html_(), "text/plain": repr(self)}
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        return with_page(self._view.root, self._repr_html_(), repr(self), **options)
 
     def _wire(self) -> None:
         view = self._view

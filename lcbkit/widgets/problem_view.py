@@ -11,16 +11,16 @@ from lcbkit.html import badge
 from lcbkit.judging.report import Report, Verdict
 from lcbkit.problems import Problem
 from lcbkit.rows.schema import DIFFICULTIES, PLATFORMS
-from lcbkit.widgets.catalogue import COLUMNS, MODES
+from lcbkit.widgets.catalogue import COLUMNS, LEVELS, MODES
 from lcbkit.widgets.editor import CodeEditor
 from lcbkit.widgets.pane import Pane
 from lcbkit.widgets.passages import Passages
 from lcbkit.widgets.style import style_sheet
 from lcbkit.widgets.table import DataTable
 
-__all__ = ["PARTS", "TEST_SETS", "ProblemView", "headline", "samples", "status_words"]
+__all__ = ["TEST_SETS", "ProblemView", "headline", "samples", "status_words"]
 
-PARTS = ("Statement", "Samples", "Prompt", "Starter code")
+_PARTS = ("Statement", "Samples", "Prompt", "Starter code")
 TEST_SETS = {"hidden": "hidden tests", "public": "public tests", "all": "all tests"}
 
 _STYLE = (Path(__file__).parent / "problem_view.css").read_text(encoding="utf-8")
@@ -88,7 +88,7 @@ class ProblemView:
         self.root.layout = ipywidgets.Layout(width="100%", overflow="visible", padding="2px 2px 0")
 
     def _make_pages(self) -> None:
-        self.tabs = ipywidgets.ToggleButtons(options=PARTS)
+        self.tabs = ipywidgets.ToggleButtons(options=_PARTS)
         self.tabs.add_class("lcb-tabs")
         # Its outputs are set, never printed into: that works from any thread and stays with the widget.
         self.statement = ipywidgets.Output()
@@ -129,10 +129,7 @@ def headline(problem: Problem) -> str:
     facts = [
         f"<code>{escape(problem.id)}</code>",
         escape(problem.platform),
-        badge(
-            problem.difficulty,
-            dict(zip(DIFFICULTIES, ("good", "warn", "bad"), strict=True))[problem.difficulty],
-        ),
+        badge(problem.difficulty, LEVELS[problem.difficulty]),
         f"{escape(problem.mode)} mode",
         f"contest {escape(problem.contest_id)}, {problem.contest_date.date()}",
         f"{len(problem.public_tests)} public and {problem.hidden_test_count} hidden tests",

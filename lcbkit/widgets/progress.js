@@ -58,30 +58,6 @@ function render({ model, el }) {
     facts.replaceChildren(...parts);
   }
 
-  // A step line: a score holds until the next one.
-  function drawCurve(points, budget) {
-    curve.replaceChildren();
-    if (!points || !points.length) return;
-    const [width, height] = [320, 72], space = "http://www.w3.org/2000/svg";
-    const corners = [];
-    for (const [charged, best] of points) {
-      const x = (charged / Math.max(budget, 1)) * width, y = 2 + (1 - best) * (height - 4);
-      if (corners.length) corners.push([x, corners[corners.length - 1][1]]);
-      corners.push([x, y]);
-    }
-    const [charged, best] = points[points.length - 1];
-    const svg = document.createElementNS(space, "svg"), line = document.createElementNS(space, "polyline");
-    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    svg.setAttribute("width", width);
-    svg.setAttribute("height", height);
-    svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", `best ${percent(best)} after ${charged} of ${budget} rollouts`);
-    line.setAttribute("points", corners.map((corner) => corner.map((number) => number.toFixed(1)).join(",")).join(" "));
-    line.setAttribute("class", "lcb-live-line");
-    svg.append(line);
-    curve.append(svg);
-  }
-
   function draw() {
     came = Date.now();
     drawFacts();
@@ -103,7 +79,7 @@ function render({ model, el }) {
       item.append(make("span", `lcb-v lcb-v-${letter}`, letter), ` ${words} ${number}`);
       return item;
     }));
-    drawCurve(state.curve, state.budget);
+    curve.innerHTML = model.get("drawing");  // made of numbers alone
     note.textContent = state.phase === "stopping"
       ? "stopping: programs that are finished get their verdict, then all is saved" : state.note || state.where;
     button.disabled = state.phase !== "running";

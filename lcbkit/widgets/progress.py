@@ -28,7 +28,7 @@ from lcbkit.search_events import (
 from lcbkit.widgets.outcomes import LETTERS, legend, outcome, strip
 from lcbkit.widgets.reachable import unattached
 from lcbkit.widgets.searching import SearchShown, curve_svg, plain
-from lcbkit.widgets.style import STYLE
+from lcbkit.widgets.style import STYLE, with_page
 
 __all__ = ["LiveProgress", "live_progress"]
 
@@ -53,6 +53,7 @@ class LiveView(anywidget.AnyWidget):
 
     Attributes:
         state: see `LiveProgress.state`.
+        drawing: the learning curve of a search, as HTML.
         letters: a letter per instance, blank while it is open.
         names: what each letter is about.
         stop_asked: set by the button.
@@ -62,6 +63,7 @@ class LiveView(anywidget.AnyWidget):
     _css = STYLE + (_FOLDER / "progress.css").read_text(encoding="utf-8")
 
     state = traitlets.Dict().tag(sync=True)
+    drawing = traitlets.Unicode("").tag(sync=True)
     letters = traitlets.Unicode("").tag(sync=True)
     names = traitlets.List(traitlets.Unicode()).tag(sync=True)
     stop_asked = traitlets.Bool(False).tag(sync=True)
@@ -177,9 +179,7 @@ class LiveProgress:
         return self._static_html()
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        bundle = self.view._repr_mimebundle_(**options)
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        return {**(data or {}), "text/html": self._static_html(), "text/plain": repr(self)}, metadata
+        return with_page(self.view, self._static_html(), repr(self), **options)
 
     def _reset(self, total: int | None, what: str = "instances") -> None:
         self._what, self._total, self._done, self._at_first = what, total, 0, 0
@@ -279,6 +279,7 @@ class LiveProgress:
             return
         self._shown = time.monotonic()
         with unattached(), self.view.hold_sync():
+            self.view.drawing = self._drawing()  # before the state, whose change draws
             self.view.state, self.view.letters = self.state, "".join(self._letters)
 
     def _show_late(self) -> None:
@@ -296,14 +297,17 @@ class LiveProgress:
             self._handle.update(HTML(self._static_html()))  # type: ignore[no-untyped-call]  # IPython's
             self._handle = None
 
+    def _drawing(self) -> str:
+        found = self._shown_search
+        return "" if found is None else curve_svg(found.curve, found.budget)
+
     def _static_html(self) -> str:
         state = self.state
         total = f" of {state['total']:,}" if state["total"] else ""
         words = [f"{state['done']:,}{total} {state['what']}", f"{_time_words(state['seconds'])}"]
         score = f"<b>{escape(_score_words(state))}</b>" if state["scored"] else ""
         if self._shown_search is not None:
-            drawn = curve_svg(self._shown_search.curve, self._shown_search.budget)
-            score += f"{escape(self._shown_search.words)}<div>{drawn}</div>"
+            score += f"{escape(self._shown_search.words)}<div>{self._drawing()}</div>"
         letters = "".join(self._letters)
         shown = letters[:_STATIC_LETTERS].replace(" ", "-")
         rest = f" … and {len(letters) - len(shown):,} more" if len(letters) > len(shown) else ""

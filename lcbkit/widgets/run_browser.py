@@ -16,11 +16,12 @@ from lcbkit.judging.report import Report
 from lcbkit.problems import Problem
 from lcbkit.records import Record
 from lcbkit.results import Comparison, Run, compare
+from lcbkit.rows.schema import DIFFICULTIES
 from lcbkit.widgets.instance_view import instance_html
 from lcbkit.widgets.outcomes import LETTERS, SHOWN, is_shown, legend, outcome, strip
 from lcbkit.widgets.pane import Pane
 from lcbkit.widgets.run_rows import DIFFERENCES, Filter, PairView, ProblemView, RunView
-from lcbkit.widgets.style import STYLE, style_sheet
+from lcbkit.widgets.style import STYLE, style_sheet, with_page
 from lcbkit.widgets.table import DataTable
 
 if TYPE_CHECKING:
@@ -335,9 +336,7 @@ class RunBrowser:
         return f"RunBrowser({names}: {len(self.table.rows)} of {len(self._view.members)} instances)"
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        bundle = self.view._repr_mimebundle_(**options)
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        return {**(data or {}), "text/html": self._static_html(), "text/plain": repr(self)}, metadata
+        return with_page(self.view, self._static_html(), repr(self), **options)
 
 
 def _title(run: Run) -> str:
@@ -375,7 +374,7 @@ def _counted(runs: tuple[Run, ...]) -> list[tuple[str, str]]:
 
 def _values(found: Iterable[str | None]) -> list[tuple[str, str]]:
     known = sorted({value for value in found if value})
-    ranked = [value for value in ("easy", "medium", "hard") if value in known] or known
+    ranked = [value for value in DIFFICULTIES if value in known] or known
     return [(value, value) for value in (_ANY, *ranked, *(value for value in known if value not in ranked))]
 
 

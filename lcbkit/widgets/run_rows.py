@@ -6,12 +6,13 @@ from typing import Any
 
 from lcbkit.records import Record
 from lcbkit.results import Run
+from lcbkit.rows.schema import DIFFICULTIES
 from lcbkit.widgets.outcomes import LETTERS, is_shown, outcome
 
 __all__ = ["DIFFERENCES", "Filter", "PairView", "ProblemView", "RunView"]
 
 Cells = list[Any]
-_LEVELS = ["easy", "medium", "hard"]
+_LEVELS = [*DIFFICULTIES]
 _TONES = dict(LETTERS.values()) | {"only b": "good", "only a": "bad", "missing": "soft"}
 
 DIFFERENCES = {

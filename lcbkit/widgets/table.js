@@ -97,7 +97,8 @@ function render({ model, el }) {
       button.title = `Sort by ${column.label}`;
       const arrow = make("span", "lcb-arrow", active ? (descending ? "▾" : "▴") : "");
       arrow.setAttribute("aria-hidden", "true");
-      button.append(arrow);
+      // At the right the label stays above the numbers' ends.
+      column.align === "right" ? button.prepend(arrow) : button.append(arrow);
       button.addEventListener("click", () => {
         model.set("sort_desc", active ? !descending : false);
         model.set("sort_key", column.key);
@@ -199,9 +200,7 @@ function render({ model, el }) {
   }
 
   function open() {
-    if (place() < 0) return;
-    focusOn(model.get("open_focus"));
-    model.send({ kind: "open", key: model.get("selected") });
+    if (place() >= 0) focusOn(model.get("open_focus"));
   }
 
   function onKey(event) {

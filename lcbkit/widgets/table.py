@@ -1,7 +1,7 @@
 """A sortable table for the browsers: quick with thousands of rows, usable by keyboard, all data as text."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cmp_to_key
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ class DataTable(anywidget.AnyWidget):
 
     It belongs into a box of class `lcb` (see `style_sheet`). The front end sorts and draws by itself, so
     neither waits for the kernel; only rows in view are drawn. Home, End and the page keys move too, Enter or
-    a double click opens the selected row, `/` moves to the search field.
+    a double click moves on to what the selected row is about, `/` to the search field.
 
     Attributes:
         columns: a dict for each, with `key` and `label`, and what else applies: `align` is "right"; `grow`
@@ -38,7 +38,7 @@ class DataTable(anywidget.AnyWidget):
         label: what a screen reader says.
         empty: what stands there without rows.
         search_focus: CSS selector, inside the box, of what `/` moves to.
-        open_focus: CSS selector of what Enter moves to.
+        open_focus: CSS selector of what Enter and a double click move to.
     """
 
     _esm = _FOLDER / "table.js"
@@ -54,15 +54,6 @@ class DataTable(anywidget.AnyWidget):
     empty = traitlets.Unicode("Nothing matches.").tag(sync=True)
     search_focus = traitlets.Unicode("").tag(sync=True)
     open_focus = traitlets.Unicode("").tag(sync=True)
-
-    def on_open(self, call: Callable[[str], object]) -> None:
-        """Call with the row's first cell when Enter or a double click opens it."""
-
-        def receive(_: object, content: Any, __: object) -> None:
-            if isinstance(content, dict) and content.get("kind") == "open":
-                call(str(content.get("key")))
-
-        self.on_msg(receive)
 
     def in_order(self) -> list[list[Cell]]:
         """The rows as they are shown."""

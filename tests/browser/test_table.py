@@ -20,8 +20,6 @@ table = DataTable(
     rows=[[f"p{i}", "<img src=x onerror=alert(1)>" if i == 3 else f"row {i}", ["hard", "easy"][i % 2],
            None if i == 5 else i / 8] for i in range(5000)],
 )
-opened = []
-table.on_open(opened.append)
 box = ipywidgets.VBox([style_sheet(), table]); box.add_class("lcb"); box
 """
 

@@ -48,7 +48,7 @@ def answer(*runs: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 def test_an_agent_shows_its_cost_its_words_and_what_it_was_sent() -> None:
     page = trajectory_html(answer(run()))
-    for words in ("coder", "2 model calls", "1 tool call<", "1,234 tokens", "1.2 s", "wrote a program"):
+    for words in ("coder", "2 model calls", "1 tool call ·<", "1,234 tokens", "1.2 s", "wrote a program"):
         assert words in page
     assert "<b>done</b>" in page
     assert "thought before (4,000 characters, not kept)" in page
