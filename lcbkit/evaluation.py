@@ -56,7 +56,8 @@ def evaluate(
         team: from `build_team`.
         problems: from `load_problems`.
         out_dir: the run's folder; None makes one below `runs/`, named by dataset, team and model.
-        out: a `.jsonl` file for the predictions instead; the other files go beside it.
+        out: a `.jsonl` file for the predictions instead of a folder, whatever `out_dir` says; the other files
+            go beside it.
         samples: submissions per problem, at most 1,000.
         seed: of the first agent in the first sample.
         concurrency: model calls in flight at one time, over all problems.

@@ -34,7 +34,7 @@ Lcb = Callable[..., Outcome]
 def lcb(tmp_path: Path) -> Lcb:
     """Run `lcb …` (or another module) in a folder of its own."""
 
-    def call(*args: object, module: str = "lcbkit.cli", stdin: str = "", **environment: str) -> Outcome:
+    def call(*args: object, module: str = "lcbkit", stdin: str = "", **environment: str) -> Outcome:
         done = subprocess.run(
             [sys.executable, "-m", module, *map(str, args)],
             input=stdin,
@@ -340,6 +340,28 @@ def test_a_request_that_the_recording_lacks_is_an_error_that_names_the_way_out(l
 
 def test_a_folder_that_cannot_be_written_is_refused(live: Lcb) -> None:
     one_line(live("--limit", 1, "--out-dir", "/proc/results"), "/proc/results")  # no user may, root included
+
+
+CTRL_C_WHILE_LOADING = """
+import sys
+
+class Impatient:
+    def find_spec(self, name, *_):
+        if name == "lcbkit.commands":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Impatient())
+from lcbkit.__main__ import main
+main()
+"""
+
+
+def test_ctrl_c_while_the_command_is_still_loading_is_one_line() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CTRL_C_WHILE_LOADING], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "lcb: interrupted before anything was begun\n"
 
 
 HEAVY = {"datasets", "ipywidgets", "langchain", "langgraph", "matplotlib", "numpy", "pandas", "pyarrow"}

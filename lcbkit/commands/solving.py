@@ -57,7 +57,7 @@ def demo(topology: str, seed: int, **options: Any) -> None:
     "--out",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="The predictions' .jsonl file; the rest beside.",
+    help="The predictions' .jsonl file, the rest beside it; wins over --out-dir.",
 )
 @with_engine
 @with_record
