@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from lcbkit.errors import LcbkitError
     from lcbkit.evaluation import aevaluate, evaluate
     from lcbkit.extract import extract_code
-    from lcbkit.judging.pool import iter_judge, judge, judge_many, run_python
+    from lcbkit.judging.many import iter_judge, judge_many
+    from lcbkit.judging.pool import judge, run_python
     from lcbkit.judging.report import Execution, Report, TestResult, Verdict
     from lcbkit.judging.sandbox import sandbox_status
     from lcbkit.magic import load_ipython_extension
@@ -51,9 +52,9 @@ _HOME = {
     "evaluate": "evaluation",
     "extract_code": "extract",
     "get_model": "models",
-    "iter_judge": "judging.pool",
+    "iter_judge": "judging.many",
     "judge": "judging.pool",
-    "judge_many": "judging.pool",
+    "judge_many": "judging.many",
     "load_ipython_extension": "magic",
     "load_problems": "dataset",
     "load_run": "results",

@@ -18,7 +18,7 @@ from twice_problems import RIGHT, WRONG, asked_for, problem_set
 from lcbkit.cli import main
 from lcbkit.errors import BadValueError, EngineError, ModelError
 from lcbkit.evaluation import evaluate
-from lcbkit.judging.pool import iter_judge, judge_many
+from lcbkit.judging.many import iter_judge, judge_many
 from lcbkit.judging.report import Report
 from lcbkit.models import get_model
 from lcbkit.records import Record

@@ -35,7 +35,7 @@ WORKERS_OF_A_FOLDER = {
     "widgets": {"problem_browser", "problem_view", "run_browser", "run_rows", "progress"},
     "plots": {path.stem for path in (PACKAGE / "plots").glob("*.py")}
     - {"labels", "layout", "provenance", "style"},
-    "judging": {"crew", "launch", "pool", "remote", "reuse", "sandbox", "sharing", "verdicts"},
+    "judging": {"crew", "launch", "many", "pool", "remote", "reuse", "sandbox", "sharing", "verdicts"},
     "runs": {"batch", "config", "hands", "judge_cache", "judges", "remote", "rollouts", "verdicts"},
     "cluster": {"connection", "work"},
     "rows": {"files", "hub", "stored", "tables"},

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from lcbkit.dataset import demo_problems, load_problems
-from lcbkit.judging.pool import judge_many
+from lcbkit.judging.many import judge_many
 from lcbkit.judging.report import Report, Verdict
 from lcbkit.problems import Problem
 

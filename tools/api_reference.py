@@ -16,6 +16,7 @@ __all__ = ["MODULES", "load", "make"]
 MODULES = (
     "lcbkit",  # with lcbkit.plots, which is a public name
     "lcbkit.errors",
+    "lcbkit.judging.many",
     "lcbkit.judging.pool",
     "lcbkit.judging.sandbox",
     "lcbkit.notebook",

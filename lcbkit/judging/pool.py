@@ -1,4 +1,4 @@
-"""Judging programs: a pool of workers, and the functions that share one.
+"""Judging a program: a pool of workers, and the functions that share one (`many.py` judges many programs).
 
 A judging call takes a worker, sends it the program and then the tests' inputs, and compares what comes back;
 expected outputs stay in this process. A worker that finds no more programs helps with the tests of others.
@@ -7,57 +7,37 @@ expected outputs stay in this process. A worker that finds no more programs help
 
 import os
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Sized
+from collections.abc import Generator, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from lcbkit.display.bar import Bar
 from lcbkit.errors import BadValueError, SandboxError
 from lcbkit.judging.crew import Crew, run_tests
 from lcbkit.judging.interruption import Token
 from lcbkit.judging.outcomes import Job, Limits, memory_bytes
 from lcbkit.judging.report import Execution, Report, TestResult, Verdict
-from lcbkit.judging.reuse import iter_once
 from lcbkit.judging.sharing import Batch, Supply, Work
 from lcbkit.judging.shelf import Shelf, Tests
 from lcbkit.judging.verdicts import execution, judge_outcome
 from lcbkit.problems import Problem, TestCase
 
 if TYPE_CHECKING:
-    from lcbkit.judging.remote import ClusterPool
+    pass
 
 __all__ = [
-    "JudgeEvent",
+    "TIME_LIMIT",
     "Pool",
     "default_pool",
-    "iter_judge",
     "judge",
-    "judge_many",
     "memory_bytes",
     "run_python",
 ]
 
 _SHARE = 8  # tests that are worth a worker of their own
-_TIME_LIMIT = 6.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeEvent:
-    """What a `progress` callback is told: one more report.
-
-    Attributes:
-        index: the pair's place in the input.
-        report: its report.
-        done: how many reports there are now.
-        total: how many there will be, None if the input has no length.
-    """
-
-    index: int
-    report: Report
-    done: int
-    total: int | None
+TIME_LIMIT = 6.0
+"""CPU seconds of a test, where nobody says another limit."""
 
 
 class Pool:
@@ -89,7 +69,7 @@ class Pool:
         code: str,
         problem: Problem,
         *,
-        time_limit: float = _TIME_LIMIT,
+        time_limit: float = TIME_LIMIT,
         memory_limit: int | None = None,
         tests: Tests = "hidden",
         stop_on_failure: bool = False,
@@ -105,7 +85,7 @@ class Pool:
         self,
         pairs: Iterable[tuple[str, Problem]],
         *,
-        time_limit: float = _TIME_LIMIT,
+        time_limit: float = TIME_LIMIT,
         memory_limit: int | None = None,
         tests: Tests = "hidden",
         stop_on_failure: bool = False,
@@ -259,7 +239,7 @@ def judge(
     code: str,
     problem: Problem,
     *,
-    time_limit: float = _TIME_LIMIT,
+    time_limit: float = TIME_LIMIT,
     memory_limit: int | None = None,
     tests: Tests = "hidden",
     stop_on_failure: bool = False,
@@ -293,85 +273,6 @@ def judge(
         stop_on_failure=stop_on_failure,
         prelude=prelude,
     )
-
-
-def judge_many(
-    pairs: Iterable[tuple[str, Problem]],
-    *,
-    workers: int | None = None,
-    progress: bool | Callable[[JudgeEvent], object] = True,
-    judge_cache: bool = True,
-    engine: Any = None,
-    **options: Any,
-) -> list[Report]:
-    """Judge many programs in parallel.
-
-    Args:
-        pairs: program and problem.
-        workers: programs at the same time; None shares the process's pool, one per core.
-        progress: a bar on standard error, or a callback on `JudgeEvent` that may return `"stop"`.
-        judge_cache: judge programs of a problem that are equal to the letter once and give each that report,
-            unless its verdicts hang on time, memory or chance; False judges every one.
-        engine: `dask`, a `distributed.Client` or a scheduler's address: judge on that cluster, on each worker
-            as many programs at a time as it has threads.
-        **options: as in `judge`.
-
-    Returns:
-        Reports in input order; after a `"stop"` those that are finished.
-    """
-    options |= {"workers": workers, "progress": progress, "judge_cache": judge_cache, "engine": engine}
-    reports = dict(iter_judge(pairs, **options))
-    return [reports[index] for index in sorted(reports)]
-
-
-def iter_judge(
-    pairs: Iterable[tuple[str, Problem]],
-    *,
-    workers: int | None = None,
-    progress: bool | Callable[[JudgeEvent], object] = False,
-    judge_cache: bool = True,
-    engine: Any = None,
-    **options: Any,
-) -> Iterator[tuple[int, Report]]:
-    """Judge many programs in parallel, yield `(index, report)` as they finish; arguments: `judge_many`."""
-    total = len(pairs) if isinstance(pairs, Sized) else None
-    with ExitStack() as stack:
-        pool = _pool(workers, engine, stack)
-        tell = _progress(progress, total, stack)
-
-        def judge_all(each: Iterable[tuple[str, Problem]]) -> Generator[tuple[int, Report], None, None]:
-            return pool.iter_judge(each, **options)
-
-        if judge_cache:
-            reports = iter_once(pairs, judge_all, time_limit=options.get("time_limit", _TIME_LIMIT))
-        else:
-            reports = judge_all(pairs)
-        found = stack.enter_context(closing(reports))
-        for done, (index, report) in enumerate(found, 1):
-            yield index, report
-            if tell(JudgeEvent(index=index, report=report, done=done, total=total)) == "stop":
-                return
-
-
-def _pool(workers: int | None, engine: Any, stack: ExitStack) -> "Pool | ClusterPool":
-    if engine is None:
-        return default_pool() if workers is None else stack.enter_context(Pool(workers))
-    if workers is not None:
-        raise BadValueError(f"workers is {workers}, but a cluster has its own; leave out either it or engine")
-    from lcbkit.judging.remote import ClusterPool
-
-    return stack.enter_context(ClusterPool(engine))
-
-
-def _progress(
-    progress: bool | Callable[[JudgeEvent], object], total: int | None, stack: ExitStack
-) -> Callable[[JudgeEvent], object]:
-    if callable(progress):
-        return progress
-    if not progress:
-        return lambda _: None
-    bar = stack.enter_context(Bar(total=total, desc="judging", unit="program"))
-    return lambda _: bar.advance()
 
 
 def run_python(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from lcbkit.judging.pool import judge_many
+from lcbkit.judging.many import judge_many
 from lcbkit.problems import Problem
 
 __all__ = ["full_pass_at_1"]

@@ -14,7 +14,7 @@ import traitlets
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import HTML, DisplayHandle, display
 
-from lcbkit.judging.pool import JudgeEvent
+from lcbkit.judging.many import JudgeEvent
 from lcbkit.results import wilson_interval
 from lcbkit.runs.progress import InstanceFinished, RunFinished, RunStarted
 from lcbkit.search_events import (

@@ -8,7 +8,8 @@ import pytest
 
 from lcbkit import Problem, TestCase, Verdict, extract_code, iter_judge, judge_many
 from lcbkit.errors import BadValueError, SandboxError
-from lcbkit.judging.pool import JudgeEvent, Pool, memory_bytes
+from lcbkit.judging.many import JudgeEvent
+from lcbkit.judging.pool import Pool, memory_bytes
 from tests.judging.trials import make_problem, wait_for
 
 ECHO = "print(input())"

@@ -7,7 +7,7 @@ from scripted_endpoint import Reply, ScriptedEndpoint
 from twice_problems import RIGHT, WRONG, asked_for, problem_set
 
 from lcbkit.evaluation import evaluate
-from lcbkit.judging.pool import judge_many
+from lcbkit.judging.many import judge_many
 from lcbkit.models import get_model
 from lcbkit.optimizers.job import JobStopped
 from lcbkit.optimizers.running import optimize
