@@ -11,7 +11,6 @@ from collections.abc import Generator, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from lcbkit.errors import BadValueError, SandboxError
 from lcbkit.judging.crew import Crew, run_tests
@@ -22,9 +21,6 @@ from lcbkit.judging.sharing import Batch, Supply, Work
 from lcbkit.judging.shelf import Shelf, Tests
 from lcbkit.judging.verdicts import execution, judge_outcome
 from lcbkit.problems import Problem, TestCase
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = [
     "TIME_LIMIT",
