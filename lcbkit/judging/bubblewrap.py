@@ -126,7 +126,10 @@ def _is_root_link(path: Path) -> bool:
 
 
 def masked(shown: list[Path]) -> list[Path]:
-    """Folders of ours that lie inside of what is shown: every copy of the package, a clone, problems."""
+    """Folders of ours that lie inside of what is shown: every copy of the package, a clone, problems.
+
+    One inside of another is left out: it is hidden with that one, in which no place could be made for it.
+    """
     clone = [_PACKAGE.parent] if (_PACKAGE.parent / "pyproject.toml").exists() else []
     copies = [folder / _PACKAGE.name for folder in site_folders()]
     for prefix in {sys.prefix, sys.base_prefix}:
@@ -135,9 +138,8 @@ def masked(shown: list[Path]) -> list[Path]:
         copies.append(cache_folder())
     ours = {path.resolve() for path in [*clone, *copies, _PACKAGE, shipped_folder("sample")]}
     around = [path.resolve() for path in shown]
-    return sorted(
-        path for path in ours if any(folder in path.parents for folder in around) and _is_folder(path)
-    )
+    inside = {path for path in ours if any(folder in path.parents for folder in around) and _is_folder(path)}
+    return sorted(path for path in inside if not inside.intersection(path.parents))
 
 
 def _is_folder(path: Path) -> bool:

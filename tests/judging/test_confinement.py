@@ -102,7 +102,8 @@ except ImportError: pass
 @pytest.mark.usefixtures("walled")
 def test_an_installed_copy_of_the_library_is_closed(monkeypatch: pytest.MonkeyPatch, tier: str) -> None:
     (site, *_) = bubblewrap.site_folders()
-    monkeypatch.setattr(bubblewrap, "_PACKAGE", site / "pip")  # as if that were ours
+    monkeypatch.setattr(bubblewrap, "_PACKAGE", site / "pip")  # as if that were ours, with our data inside
+    monkeypatch.setattr(bubblewrap, "shipped_folder", lambda _: site / "pip" / "_internal")
     with Pool(1, sandbox=tier) as own:
         closed, open_one = str(site / "pip" / "__init__.py"), str(site / "psutil" / "__init__.py")
         assert output(own, TRY_TO_READ.format(paths=[closed, open_one])).split()[:2] == ["read", open_one]
