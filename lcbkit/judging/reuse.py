@@ -16,9 +16,10 @@ __all__ = ["is_steady", "iter_once", "may_repeat"]
 
 _STEADY = frozenset({Verdict.PASSED, Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR, Verdict.OUTPUT_LIMIT})
 _CHANCE = re.compile(
-    r"\b(rand\w*|\w+random|getrandbits|shuffle|secrets|uuid\w*|getpid|perf_counter\w*|monotonic\w*|"
-    r"process_time\w*|time_ns|utcnow|datetime\.now|date\.today)\b"
-    r"|\b(choices?|sample|uniform|gauss|triangular|now|today|time|ctime|id)\s*\(|\btime\s*\."
+    r"\b(rand\w*|\w+random|getrandbits|shuffle|secrets|uuid\w*|tempfile|getpid|perf_counter\w*|monotonic\w*|"
+    r"process_time\w*|time_ns|utcnow|datetime\.now|date\.today|resource|psutil)\b"
+    r"|\b(choices?|sample|uniform|gauss|triangular|now|today|times?|ctime|id|object)\s*\(|\btime\s*\."
+    r"|\b(import|from)\b[^\n]*\btime\b|\(\s*id\s*,|/proc\b"
 )
 _REPORTS = 32  # kept for programs that come later; each may hold megabytes
 _WAITING = 256  # programs held back at one time; more are judged, so that no stream is read to its end
@@ -28,7 +29,7 @@ Pair = tuple[str, Problem]
 
 def may_repeat(code: str) -> bool:
     """Whether a program does the same each time, as far as its text tells: it names no chance and clock."""
-    return not _CHANCE.search(code)
+    return isinstance(code, str) and not _CHANCE.search(code)
 
 
 def is_steady(report: Report, time_limit: float) -> bool:

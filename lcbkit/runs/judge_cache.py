@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import lcbkit.judging
@@ -55,7 +56,10 @@ class JudgeCache:
         self.folder = folder
         self._digests: dict[str, str] = {}
         try:
-            write_atomic(folder / "README.txt", _README)
+            if not (readme := folder / "README.txt").exists():
+                write_atomic(readme, _README)
+            with TemporaryFile(dir=folder):
+                pass  # files can be made there
         except OSError as error:
             raise BadValueError(
                 f"the judge cache cannot be written to {folder}: {error.strerror or error}; name another "
@@ -64,8 +68,16 @@ class JudgeCache:
 
     @classmethod
     def opened(cls, choice: bool | str | Path) -> "bool | JudgeCache":
-        """A cache in the folder that was named; True and False stay what they are."""
-        return choice if isinstance(choice, bool) else cls(Path(choice).expanduser())
+        """A cache in the folder that was named; True and False stay what they are.
+
+        Raises:
+            BadValueError: it is neither, or a folder that cannot be written.
+        """
+        if isinstance(choice, bool):
+            return choice
+        if not choice or not isinstance(choice, str | Path):
+            raise BadValueError(f"judge_cache is {choice!r}; it is True, False or a folder for verdicts")
+        return cls(Path(choice).expanduser())
 
     def key(
         self,
@@ -93,7 +105,10 @@ class JudgeCache:
         """The finding under a key, or None; a damaged file counts as none."""
         try:
             value = json.loads(zlib.decompress(self._path(key).read_bytes()))
-            return Finding(report=Report.from_dict(value["report"]), seconds=float(value["seconds"]))
+            report = Report.from_dict(value["report"])
+            if len(report.results) < report.total and not _ends_early(report):
+                raise ValueError(f"it holds {len(report.results)} of {report.total} tests")
+            return Finding(report=report, seconds=float(value["seconds"]))
         except FileNotFoundError:
             return None
         except (OSError, zlib.error, ValueError, TypeError, KeyError) as error:
@@ -117,6 +132,11 @@ class JudgeCache:
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.json.z"
+
+
+def _ends_early(report: Report) -> bool:
+    """Whether tests are left out because one failed."""
+    return bool(report.results) and not report.results[-1].passed
 
 
 _README = """\

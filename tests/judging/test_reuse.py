@@ -9,6 +9,7 @@ import pytest
 from finished_tests import PASSED
 
 from lcbkit import Problem, judge_many
+from lcbkit.errors import BadValueError
 from lcbkit.judging.report import Report, Verdict
 from lcbkit.judging.reuse import is_steady, iter_once, may_repeat
 from tests.judging.trials import make_problem
@@ -87,10 +88,23 @@ def test_a_stream_is_read_no_further_than_needed() -> None:
         "print(datetime.datetime.now())",
         "print(id([]))",
         "import os\nprint(os.getpid())",
+        "from time import time as t\nprint(t())",
+        "import sys, time as clock",
+        "import os\nprint(os.times())",
+        "import resource",
+        "print(open('/proc/uptime').read())",
+        "print(*map(id, [1, 2]))",
+        "print(object())",
+        "import tempfile",
     ],
 )
 def test_a_program_that_names_chance_or_a_clock_is_not_trusted_to_repeat_itself(code: str) -> None:
     assert not may_repeat(code)
+
+
+def test_what_is_no_program_is_refused_as_by_one_judgement() -> None:
+    with pytest.raises(BadValueError, match="extract_code gives None where it finds none"):
+        judge_many([(None, numbers(1))], progress=False)  # type: ignore[list-item]
 
 
 def test_ordinary_names_are_no_chance() -> None:

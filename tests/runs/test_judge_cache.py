@@ -91,6 +91,26 @@ def test_a_damaged_finding_is_none_and_is_written_anew(tmp_path: Path) -> None:
         assert cache.get("ab" * 32) is None
     cache.put("ab" * 32, FINDING)
     assert cache.get("ab" * 32) == FINDING
+    whole = Finding(report=Report(problem_id="p", total=2, results=(PASSED, PASSED)), seconds=1.0)
+    cache.put("ab" * 32, whole)
+    assert cache.get("ab" * 32) == whole
+    cache.put("ab" * 32, replace(whole, report=replace(whole.report, results=(PASSED,))))
+    assert cache.get("ab" * 32) is None  # a test that passed ends no report
+
+
+def test_a_folder_keeps_what_is_in_it_already(tmp_path: Path) -> None:
+    (tmp_path / "README.txt").write_text("my notes")
+    JudgeCache.opened(tmp_path)
+    assert (tmp_path / "README.txt").read_text() == "my notes"
+    assert [path.name for path in tmp_path.iterdir()] == ["README.txt"]
+    JudgeCache.opened(tmp_path / "new")
+    assert "may be deleted" in (tmp_path / "new" / "README.txt").read_text()
+
+
+@pytest.mark.parametrize("choice", ["", 5, None])
+def test_what_names_no_folder_is_refused(choice: object) -> None:
+    with pytest.raises(BadValueError, match="it is True, False or a folder for verdicts"):
+        JudgeCache.opened(choice)  # type: ignore[arg-type]
 
 
 def test_a_place_that_cannot_be_written_is_told_at_once(tmp_path: Path) -> None:
