@@ -153,6 +153,7 @@ async def aevaluate(
         judge_workers=judge_workers,
     )
     check_judges(engine, judge_workers, judge_cache)
+    cache = JudgeCache.opened(judge_cache)
     if engine is not None:
         _check_by_name(team)
     limits = {
@@ -185,7 +186,7 @@ async def aevaluate(
                 slots=concurrency + max(2, concurrency // 2),
                 pool=hands.judges.pool,
                 redo=REDO | {Status.AGENT_ERROR} if retry_errors else REDO,
-                judge_cache=JudgeCache.opened(judge_cache),
+                judge_cache=cache,
                 elsewhere=hands.judges.elsewhere,
             )
             config |= hands.judges.facts

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from lcbkit.dataset import load_problems
 from lcbkit.display.bar import listening
 from lcbkit.display.text import columns
-from lcbkit.errors import BadValueError, RunFolderError
+from lcbkit.errors import BadValueError, LcbkitError, RunFolderError
 from lcbkit.extract import has_statement
 from lcbkit.judging.pool import memory_bytes
 from lcbkit.problems import ProblemSet
@@ -66,7 +66,7 @@ class Rejudged:
         lines = [
             f"{self.judged} programs judged again, {copied} records without one copied"
             + f", {self.left_out} left out (their problems are not in this source)" * bool(self.left_out),
-            *([f"{taken} of them have the verdict of an equal program"] if taken else []),
+            *([f"{taken} of these verdicts were there already, for an equal program"] if taken else []),
             f"{len(self.moved)} verdicts moved" + ":" * bool(self.moved),
         ]
         if self.moved:
@@ -170,7 +170,13 @@ def _problems_of(run: Run) -> ProblemSet:
     if source is None:
         raise BadValueError(f"{run.label} does not say where its problems come from; name them (--source)")
     ids = list(dict.fromkeys(record.problem_id for record in run.records))
-    return load_problems(source, only=ids)
+    try:
+        return load_problems(source, only=ids)
+    except LcbkitError as error:
+        raise BadValueError(
+            f"{error} (the run names {source} as the source of its problems; name another with --source, or "
+            "give them)"
+        ) from error
 
 
 def _configured(

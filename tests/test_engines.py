@@ -25,6 +25,7 @@ from lcbkit.records import Record
 from lcbkit.rejudging import rejudge
 from lcbkit.results import Run, load_run
 from lcbkit.runs.progress import InstanceFinished, RunEvent
+from lcbkit.runs.remote import _gate
 from lcbkit.topologies.team import Team, build_team
 
 PROBLEMS, SAMPLES = 5, 2
@@ -251,8 +252,18 @@ def test_what_no_cluster_takes_is_refused(
     endpoint: ScriptedEndpoint, tmp_path: Path, options: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(BadValueError, match=words):
-        run_at(endpoint, tmp_path, **options)
+        run_at(endpoint, tmp_path / "run", **options)
     assert not endpoint.requests
+    assert not (tmp_path / "run").exists()
+
+
+async def test_a_count_of_calls_is_silent_about_a_lost_scheduler() -> None:
+    async with (
+        LocalCluster(n_workers=0, processes=False, dashboard_address=":0", asynchronous=True) as own,
+        Client(own, asynchronous=True, set_as_default=False) as client,
+        _gate(client, 2),
+    ):
+        await client.close()  # as when its scheduler is gone: the work that is in flight tells of that
 
 
 def test_a_scheduler_that_does_not_answer_is_named(endpoint: ScriptedEndpoint, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from lcbkit.cluster.packages import Client, LocalCluster, Worker, WorkerPlugin, config, default_client
 from lcbkit.errors import BadValueError, EngineError
 
-__all__ = ["connected"]
+__all__ = ["check_engine", "connected"]
 
 _log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ async def connected(engine: Any) -> AsyncIterator[Client]:
             client = await stack.enter_async_context(
                 Client(address, security=security, asynchronous=True, set_as_default=False, name="lcbkit")
             )
-        except (OSError, TimeoutError, ValueError) as error:
+        except (OSError, TimeoutError, TypeError, ValueError) as error:  # no TLS context is a TypeError
             raise EngineError(
                 f"no Dask scheduler answers at {address} ({error or type(error).__name__}); start one there, "
                 "or name another"
@@ -57,11 +57,30 @@ class _Deaf(WorkerPlugin):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
+def check_engine(engine: Any) -> None:
+    """Refuse what names no cluster.
+
+    Args:
+        engine: as in `connected`.
+
+    Raises:
+        BadValueError: it is of no kind that names one.
+        EngineError: a client that is not connected.
+    """
+    if isinstance(engine, str):
+        if engine != "dask" and ":" not in engine:
+            raise BadValueError(f"engine is {engine!r}; {_CHOICES}")
+    elif isinstance(engine, Client):
+        if engine.status != "running":
+            raise EngineError(f"the Dask client is {engine.status}; connect it, or give a new one")
+    elif not isinstance(getattr(engine, "scheduler_address", None), str):
+        raise BadValueError(f"engine is {type(engine).__name__} {engine!r}; {_CHOICES}")
+
+
 async def _scheduler(engine: Any, stack: AsyncExitStack) -> tuple[str, Any, bool]:
     """The address of a scheduler, what secures the way to it, and whether it was started here."""
+    check_engine(engine)
     if isinstance(engine, str) and engine != "dask":
-        if ":" not in engine:
-            raise BadValueError(f"engine is {engine!r}; {_CHOICES}")
         return engine, None, False
     if engine == "dask":
         found = _current_client() or config.get("scheduler-address", None)
@@ -69,12 +88,8 @@ async def _scheduler(engine: Any, stack: AsyncExitStack) -> tuple[str, Any, bool
             found = await stack.enter_async_context(_local_cluster())
         return (*found, True) if isinstance(found, tuple) else await _scheduler(found, stack)
     if isinstance(engine, Client):
-        if engine.status != "running":
-            raise EngineError(f"the Dask client is {engine.status}; connect it, or give a new one")
         return engine.scheduler.address, engine.security, False
-    if isinstance(address := getattr(engine, "scheduler_address", None), str):
-        return address, getattr(engine, "security", None), False
-    raise BadValueError(f"engine is {type(engine).__name__} {engine!r}; {_CHOICES}")
+    return engine.scheduler_address, getattr(engine, "security", None), False
 
 
 _CHOICES = (

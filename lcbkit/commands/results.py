@@ -14,7 +14,6 @@ from lcbkit.commands.options import (
     with_engine,
     with_judge_cache,
     with_prices,
-    with_source,
 )
 from lcbkit.errors import BadValueError
 from lcbkit.scoring.tables import GROUPINGS
@@ -83,15 +82,30 @@ def compare(a: Path, b: Path, by: str | None) -> None:
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
-@with_source
-@click.option("--time-limit", type=seconds, metavar="SECONDS", help="Processor time of one test.")
 @click.option(
-    "--tests", type=click.Choice(["hidden", "all"]), help="Hidden tests, or the public ones as well."
+    "--source", metavar="SOURCE", help="Where the problems come from, as in `lcb run`.  [default: the run's]"
+)
+@click.option(
+    "--time-limit",
+    type=seconds,
+    metavar="SECONDS",
+    help="Processor time of one test.  [default: the run's]",
+)
+@click.option(
+    "--memory-limit",
+    type=click.IntRange(min=0),
+    metavar="BYTES",
+    help="Memory of each process of a test, 0 for no limit.  [default: the run's]",
+)
+@click.option(
+    "--tests",
+    type=click.Choice(["hidden", "all"]),
+    help="Hidden tests, or the public ones as well.  [default: the run's]",
 )
 @click.option(
     "--stop-on-first-failure/--every-test",
     default=None,
-    help="Do not judge the tests after the first failed one.",
+    help="Do not judge the tests after the first failed one.  [default: as in the run]",
 )
 @click.option(
     "--judge-workers",

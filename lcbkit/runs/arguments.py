@@ -1,5 +1,6 @@
 """What a caller may ask of a batch, looked at before a folder is made or a model asked."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -72,6 +73,12 @@ def _check_problems(problems: Sequence[Problem]) -> None:
     if strange := next((item for item in problems if not isinstance(item, Problem)), None):
         raise BadValueError(
             f"problems holds {strange!r:.80}; load_problems(source, only=[...]) takes ids and gives problems"
+        )
+    name, count = Counter(problem.id for problem in problems).most_common(1)[0]
+    if count > 1:
+        raise BadValueError(
+            f"problem {name!r} is there {count} times, and a run has one record for it; leave one, or draw "
+            "several programs with samples"
         )
 
 

@@ -41,6 +41,7 @@ def check_judges(engine: Any, workers: int | None, cache: object) -> None:
 
     Raises:
         BadValueError: names the argument.
+        EngineError: a client that is closed, or no packages for a cluster.
     """
     if engine is None:
         return
@@ -52,8 +53,11 @@ def check_judges(engine: Any, workers: int | None, cache: object) -> None:
     if not isinstance(cache, bool):
         raise BadValueError(
             f"judge_cache is {str(cache)!r}, a folder with verdicts of this machine's judge; with an "
-            "engine say True or False"
+            "engine say True or False (on or off)"
         )
+    from lcbkit.cluster.connection import check_engine
+
+    check_engine(engine)
 
 
 @asynccontextmanager

@@ -121,3 +121,7 @@ def test_rejudge_writes_a_run_beside_and_tells_which_verdicts_moved(lcb: Lcb) ->
     assert "a-rejudged" in done.err
     assert load_run("a-rejudged").summary().overall.passed == 4
     assert Path("a/predictions.jsonl").read_bytes() == before
+    again = ("--source", "twice.jsonl", "--quiet", "--judge-workers", 1, "--out-dir", "tight")
+    assert lcb("rejudge", "a", *again, "--memory-limit", 10**9).code == 0
+    assert load_run("tight").config["settings"]["judging"]["memory_limit"] == 10**9
+    assert load_run("a-rejudged").config["settings"]["judging"]["memory_limit"] != 10**9

@@ -40,6 +40,7 @@ def test_what_a_batch_can_do_passes(fit: dict[str, Any]) -> None:
         ({"problems": problem_set(1)[0]}, "problems is .*must be a sequence"),
         ({"problems": "sample"}, "problems is 'sample'"),
         ({"problems": ["lka1_a"]}, "problems holds 'lka1_a'"),
+        ({"problems": [*problem_set(2), *problem_set(1)]}, "problem 'p0' is there 2 times"),
         ({"tests": "public"}, "tests is 'public'"),
         *(
             ({"time_limit": value}, "time_limit is")

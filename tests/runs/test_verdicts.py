@@ -84,7 +84,7 @@ def test_a_folder_serves_later_runs_and_judging_again(endpoint: ScriptedEndpoint
     assert timeless(other) == timeless(first)
     again = rejudge(first, problem_set(2), judge_workers=1, judge_cache=cache, progress=False)
     assert verdicts(again.run) == (0, 6)
-    assert "6 of them have the verdict of an equal program" in str(again)
+    assert "6 of these verdicts were there already, for an equal program" in str(again)
     tighter = rejudge(
         first, problem_set(2), judge_workers=1, judge_cache=cache, time_limit=50.0, progress=False
     )
