@@ -19,6 +19,7 @@ from lcbkit.cli import main
 from lcbkit.errors import BadValueError, EngineError, ModelError
 from lcbkit.evaluation import evaluate
 from lcbkit.judging.many import iter_judge, judge_many
+from lcbkit.judging.remote import remote_pool
 from lcbkit.judging.report import Report
 from lcbkit.models import get_model
 from lcbkit.records import Record
@@ -257,11 +258,12 @@ def test_what_no_cluster_takes_is_refused(
     assert not (tmp_path / "run").exists()
 
 
-async def test_a_count_of_calls_is_silent_about_a_lost_scheduler() -> None:
+async def test_clearing_up_is_silent_about_a_lost_scheduler() -> None:
     async with (
         LocalCluster(n_workers=0, processes=False, dashboard_address=":0", asynchronous=True) as own,
         Client(own, asynchronous=True, set_as_default=False) as client,
         _gate(client, 2),
+        remote_pool(client),
     ):
         await client.close()  # as when its scheduler is gone: the work that is in flight tells of that
 

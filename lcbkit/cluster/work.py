@@ -27,6 +27,7 @@ _log = logging.getLogger(__name__)
 
 _LEAVE_SECONDS = 30.0
 _PAUSE_SECONDS = 1.0
+_ENDED = ("closed", "closing")
 
 
 class WorkLostError(ConnectionError):
@@ -80,9 +81,10 @@ async def stationed(client: Client, plugin: Station) -> AsyncIterator[str]:
         yield name
     finally:
         # A worker or scheduler that is gone has no station any more.
-        with suppress(OSError, TimeoutError, KeyError):
-            async with asyncio.timeout(_LEAVE_SECONDS):
-                await client.unregister_worker_plugin(name)
+        with suppress(OSError, TimeoutError, KeyError, RuntimeError):
+            if client.status not in _ENDED:
+                async with asyncio.timeout(_LEAVE_SECONDS):
+                    await client.unregister_worker_plugin(name)
 
 
 def station(kind: type[_S], name: str) -> _S:
@@ -161,7 +163,7 @@ class Parcels:
             try:
                 return cast("list[Future]", await self._client.scatter([value], hash=False))[0]
             except (TimeoutError, OSError) as error:  # no worker, or one that died just now
-                if self._client.status in ("closed", "closing"):
+                if self._client.status in _ENDED:
                     raise _scheduler_lost(error) from error
                 _log.warning("no worker takes the tests at the moment (%s); trying again", error)
                 await asyncio.sleep(_PAUSE_SECONDS)

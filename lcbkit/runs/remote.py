@@ -60,7 +60,7 @@ async def _gate(client: Client, places: int) -> AsyncIterator[Semaphore]:
     try:
         yield gate
     finally:
-        with suppress(OSError, RuntimeError):  # the second: the scheduler is gone, which others tell
+        with suppress(OSError, RuntimeError):  # the second: the scheduler is gone, which the work tells
             # A worker that died just now still holds places; the scheduler would warn of those.
             if not await gate.get_value():
                 await gate.close()
