@@ -141,7 +141,7 @@ def _pool(workers: int | None, engine: Any, stack: ExitStack) -> "Pool | Cluster
 
 def _listener(progress: Progress, total: int | None, stack: ExitStack) -> Callable[[JudgeEvent], object]:
     if callable(progress):
-        return progress
+        return progress  # never entered as a context: a live view would call an unknown total cut short
     if not progress:
         return lambda _: None
     bar = stack.enter_context(Bar(total=total, desc="judging", unit="program"))
