@@ -1,6 +1,7 @@
 """A real kernel that runs cells and can be interrupted, and counting what it left behind."""
 
 import os
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -8,7 +9,7 @@ from typing import Any
 
 import psutil
 from jupyter_client.blocking.client import BlockingKernelClient
-from jupyter_client.manager import KernelManager, start_new_kernel
+from jupyter_client.manager import KernelManager
 
 __all__ = ["Kernel", "named", "running_kernel", "wait_until"]
 
@@ -66,14 +67,18 @@ def running_kernel(
     folder: str | os.PathLike[str], environment: Mapping[str, str] | None = None
 ) -> Iterator[Kernel]:
     """A fresh kernel; the environment comes on top of this process's."""
-    manager, client = start_new_kernel(
-        kernel_name="python3", cwd=str(folder), env={**os.environ, **(environment or {})}
-    )
-    try:
-        yield Kernel(manager, client)
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
+    with tempfile.TemporaryDirectory() as sockets:
+        # A port is chosen before the kernel takes it, so another process may come first; a file is its own.
+        manager = KernelManager(kernel_name="python3", transport="ipc", ip=f"{sockets}/kernel")
+        manager.start_kernel(cwd=str(folder), env={**os.environ, **(environment or {})})
+        client = manager.client()
+        try:
+            client.start_channels()
+            client.wait_for_ready(timeout=120)
+            yield Kernel(manager, client)
+        finally:
+            client.stop_channels()
+            manager.shutdown_kernel(now=True)
 
 
 def wait_until(holds: Callable[[], bool], *, seconds: float = 60) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 from nbformat import NotebookNode
+from traitlets.config import Config
 
 __all__ = ["KEPT_EXECUTED", "NOTEBOOKS", "clean", "execute", "strip"]
 
@@ -21,9 +22,12 @@ KEPT_EXECUTED = {"00_quickstart", "05_figures"}
 def execute(path: Path, *, store_widget_state: bool = False) -> NotebookNode:
     """Run a notebook top to bottom in a fresh kernel and an empty folder; the first error is raised."""
     notebook = nbformat.read(path, as_version=4)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as sockets:
+        # A port is chosen before the kernel takes it, so another process may come first; a file is its own.
+        on_files = {"transport": "ipc", "ip": f"{sockets}/kernel"}
         NotebookClient(
             notebook,
+            config=Config({"KernelManager": on_files}),
             timeout=240,
             kernel_name="python3",
             resources={"metadata": {"path": folder}},

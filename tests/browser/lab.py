@@ -8,9 +8,11 @@ import json
 import os
 import re
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -67,13 +69,16 @@ class Lab:
     root: Path
     process: subprocess.Popen[bytes]
     log: Path
+    runtime: Path
 
 
 def start_lab(base: Path) -> Lab:
     """Start JupyterLab with all its folders below `base`, and wait until it answers."""
-    folders = {name: base / name for name in ("config", "data", "runtime", "settings", "workspaces", "home")}
+    folders = {name: base / name for name in ("config", "data", "settings", "workspaces", "home")}
+    # Kernels listen on files in there, and the name of such a file may have no more than 107 characters.
+    folders["runtime"] = Path(tempfile.mkdtemp(prefix="lab-"))
     for folder in (*folders.values(), base / "notebooks", folders["config"] / "labconfig"):
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
     for plugin, values in SETTINGS.items():
         package, _, name = plugin.partition(":")
         file = folders["settings"] / package / f"{name}.jupyterlab-settings"
@@ -92,6 +97,8 @@ def start_lab(base: Path) -> Lab:
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--LabApp.extension_manager=readonly",  # the other one asks a package index
         "--KernelManager.shutdown_wait_time=3",
+        # A port is chosen before the kernel takes it, so another process may come first; a file is its own.
+        "--KernelManager.transport=ipc",
     ]
     environment = {
         **os.environ,
@@ -120,9 +127,17 @@ def start_lab(base: Path) -> Lab:
         url = _wait_for_url(process, folders["runtime"], token)
     except BaseException:
         process.kill()
+        shutil.rmtree(folders["runtime"], ignore_errors=True)
         print(log.read_text()[-4000:])  # noqa: T201
         raise
-    return Lab(url=url, token=token, root=base / "notebooks", process=process, log=log)
+    return Lab(
+        url=url,
+        token=token,
+        root=base / "notebooks",
+        process=process,
+        log=log,
+        runtime=folders["runtime"],
+    )
 
 
 def _wait_for_url(process: subprocess.Popen[bytes], runtime: Path, token: str) -> str:
@@ -157,6 +172,7 @@ def stop_lab(lab: Lab) -> list[psutil.Process]:
     _, alive = psutil.wait_procs(children, timeout=10)
     for process in alive:
         process.kill()
+    shutil.rmtree(lab.runtime, ignore_errors=True)
     return alive
 
 
