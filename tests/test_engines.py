@@ -274,7 +274,8 @@ def test_a_scheduler_that_does_not_answer_is_named(endpoint: ScriptedEndpoint, t
         dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
         pytest.raises(EngineError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9 "),
     ):
-        run_at(endpoint, tmp_path, "tcp://127.0.0.1:9")
+        run_at(endpoint, tmp_path / "run", "tcp://127.0.0.1:9")
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_model_without_a_name_is_refused_before_a_folder_is_made(

@@ -3,14 +3,14 @@
 import logging
 import multiprocessing
 import signal
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Any
 
 from lcbkit.cluster.packages import Client, LocalCluster, Worker, WorkerPlugin, config, default_client
 from lcbkit.errors import BadValueError, EngineError
 
-__all__ = ["check_engine", "connected"]
+__all__ = ["check_engine", "connected", "one_engine"]
 
 _log = logging.getLogger(__name__)
 
@@ -43,11 +43,34 @@ async def connected(engine: Any) -> AsyncIterator[Client]:
                 "or name another"
             ) from error
         if own:
-            await client.register_plugin(_Deaf(), name="lcbkit-deaf")
+            await client.register_plugin(_Deaf(), name=_DEAF)
         if not await client.nthreads():
             _log.warning("the cluster at %s has no worker yet; waiting for the first one", address)
             await client.wait_for_workers(1)
         yield client
+
+
+@contextmanager
+def one_engine(engine: Any) -> Iterator[Any]:
+    """An engine for several calls, so that a cluster on this machine is started once for all of them.
+
+    Args:
+        engine: as in `connected`.
+
+    Raises:
+        BadValueError: it names no cluster.
+        EngineError: none could be started.
+    """
+    check_engine(engine)
+    if engine != "dask" or _running_cluster() is not None:
+        yield engine
+        return
+    with _telling_of_the_guard():
+        cluster = LocalCluster(dashboard_address=":0")
+    with cluster:
+        with Client(cluster, set_as_default=False, name="lcbkit") as client:
+            client.register_plugin(_Deaf(), name=_DEAF)
+        yield cluster
 
 
 class _Deaf(WorkerPlugin):
@@ -55,6 +78,9 @@ class _Deaf(WorkerPlugin):
 
     def setup(self, worker: Worker) -> None:  # noqa: ARG002 - Dask's signature
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+_DEAF = "lcbkit-deaf"
 
 
 def check_engine(engine: Any) -> None:
@@ -83,7 +109,7 @@ async def _scheduler(engine: Any, stack: AsyncExitStack) -> tuple[str, Any, bool
     if isinstance(engine, str) and engine != "dask":
         return engine, None, False
     if engine == "dask":
-        found = _current_client() or config.get("scheduler-address", None)
+        found = _running_cluster()
         if found is None:
             found = await stack.enter_async_context(_local_cluster())
         return (*found, True) if isinstance(found, tuple) else await _scheduler(found, stack)
@@ -98,24 +124,32 @@ _CHOICES = (
 )
 
 
-def _current_client() -> Client | None:
+def _running_cluster() -> Client | str | None:
+    """What `dask` means where there is a client, or an address in Dask's configuration."""
     try:
         return default_client()
     except ValueError:
-        return None
+        return config.get("scheduler-address", None)
 
 
 @asynccontextmanager
 async def _local_cluster() -> AsyncIterator[tuple[str, Any]]:
     """A cluster of processes on this machine, one thread for each core."""
+    with _telling_of_the_guard():
+        cluster = await LocalCluster(asynchronous=True, dashboard_address=":0")
+    async with cluster:
+        yield cluster.scheduler_address, cluster.security
+
+
+@contextmanager
+def _telling_of_the_guard() -> Iterator[None]:
+    """Say in one sentence why no workers start from a script without a main guard."""
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise EngineError(f"a worker is just importing this script; {_GUARD}")
     try:
-        cluster = await LocalCluster(asynchronous=True, dashboard_address=":0")
+        yield
     except RuntimeError as error:
         raise EngineError(f"no cluster could be started on this machine ({error}); {_GUARD}") from error
-    async with cluster:
-        yield cluster.scheduler_address, cluster.security
 
 
 _GUARD = "in a script, what starts one must stand below `if __name__ == '__main__':`"

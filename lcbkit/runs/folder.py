@@ -5,7 +5,7 @@ import fcntl
 import gc
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
@@ -171,10 +171,13 @@ class RunFolder:
 
         Raises:
             RunFolderError: another process writes there, it is of another configuration, or not writable.
+
+        When work ends in an error of ours before anything was kept, what was made here is taken away again.
         """
         with cls._writable(files):
             if files.predictions.exists() and not files.predictions.is_file():
                 raise OSError(errno.EINVAL, "it is no regular file")  # a device would be read without end
+            made = [path for path in (files.predictions, files.predictions.parent) if not path.exists()]
             files.predictions.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(files.predictions, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
@@ -190,7 +193,13 @@ class RunFolder:
                     _check(files, config, records, resume)
                 write_json(files.run, config)
                 files.trajectories.mkdir(exist_ok=True)
-            yield cls(files, {record.key: record for record in records})
+            folder = cls(files, {record.key: record for record in records})
+            try:
+                yield folder
+            except LcbkitError:
+                if files.predictions in made and not folder.latest:
+                    _withdraw(files, made)
+                raise
         finally:
             os.close(handle)
 
@@ -283,6 +292,16 @@ def _empty(handle: int, files: RunFiles) -> None:
     files.summary.unlink(missing_ok=True)
     for path in files.trajectories.glob("*.json"):
         path.unlink()
+
+
+def _withdraw(files: RunFiles, made: Sequence[Path]) -> None:
+    """Remove a run that holds nothing, and a folder that was made for it; texts of begun work keep both."""
+    with suppress(OSError):
+        files.trajectories.rmdir()
+        for path in (files.summary, files.run, files.predictions):
+            path.unlink(missing_ok=True)
+        if files.predictions.parent in made:
+            files.predictions.parent.rmdir()
 
 
 def _spare(files: RunFiles) -> None:

@@ -13,6 +13,7 @@ from lcbkit.models import get_model, model_name
 from lcbkit.problems import Problem
 from lcbkit.results import Run
 from lcbkit.runs.config import plain_name
+from lcbkit.runs.judges import check_judges
 from lcbkit.runs.progress import InstanceFinished, RunEvent, RunFinished, RunStarted
 from lcbkit.scoring.costs import Prices, PriceSource
 from lcbkit.sweeps.folder import Cell, Sweep, load_sweep, note_cells, write_tables
@@ -92,6 +93,7 @@ def sweep(
         NothingToDoError: no problems, or no cell.
         BadValueError: an unknown topology, size or format, a bad option, rounds without a team that has them,
             or prices that lack the model.
+        EngineError: a cluster that cannot be started.
         RunFolderError: the folder holds a run, or cannot be written.
         KeyboardInterrupt: on Ctrl-C; finished instances and the tables are saved.
     """
@@ -122,8 +124,8 @@ def sweep(
     note_cells(folder, teams)
     failures: dict[Cell, str] = {}
     try:
-        with listening(progress, _bar) as tell:
-            _run_all(teams, problems, folder, options, tell, failures)
+        with listening(progress, _bar) as tell, _engine_of_all(options) as engine:
+            _run_all(teams, problems, folder, {**options, **engine}, tell, failures)
     finally:
         done = load_sweep(folder)
         write_tables(done, prices)
@@ -170,6 +172,19 @@ def _run_all(
             error = failures[cell] = str(failure)
         stopped = any(end.stopped for end in ends) and not (run and run.config.get("gave_up"))
         stopped |= tell(CellFinished(cell=cell, run=run, error=error)) == "stop"
+
+
+@contextmanager
+def _engine_of_all(options: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The option that names a cluster, if any: workers of this machine start once and not with each cell."""
+    if options.get("engine") is None:
+        yield {}
+        return
+    check_judges(options["engine"], options.get("judge_workers"), options.get("judge_cache", True))
+    from lcbkit.cluster.connection import one_engine
+
+    with one_engine(options["engine"]) as engine:
+        yield {"engine": engine}
 
 
 @contextmanager

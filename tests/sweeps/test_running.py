@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from scripted_endpoint import Reply, Request, ScriptedEndpoint
 from twice_problems import RIGHT, WRONG, asked_for, problem_set
@@ -147,6 +148,28 @@ def test_a_wrong_option_is_told_before_anything_is_asked(
     with pytest.raises(ValueError, match=words):
         go(**wrong)
     assert not endpoint.requests
+
+
+def test_one_cluster_of_this_machine_serves_all_cells(go: Go, endpoint: ScriptedEndpoint) -> None:
+    endpoint.script = lambda _: RIGHT
+    at_work: list[set[int]] = []
+
+    def listen(event: SweepEvent) -> None:
+        if isinstance(event, InstanceFinished):
+            at_work.append(cluster_processes())
+
+    done = go(engine="dask", judge_workers=None, progress=listen)
+    assert [run.config["engine"]["name"] for run in done.runs.values() if run] == ["dask", "dask"]
+    assert len(at_work) == 4
+    assert at_work[0]
+    assert all(processes == at_work[0] for processes in at_work)
+    assert not cluster_processes()
+
+
+def cluster_processes() -> set[int]:
+    """The workers of a cluster that this process has started."""
+    children = psutil.Process().children(recursive=True)
+    return {child.pid for child in children if "spawn_main" in " ".join(child.cmdline())}
 
 
 def test_the_folder_of_a_run_is_no_place_for_a_sweep(
