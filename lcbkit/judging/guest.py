@@ -71,11 +71,13 @@ _load = json.JSONDecoder().decode
 def compile_program(source: bytes, path: str) -> types.CodeType | BaseException:
     """Compile a program as the interpreter compiles a file: byte order mark, CRLF, `__future__` imports.
 
+    A line that names an encoding says nothing, since programs come as text: `compile` heeds it in bytes.
+
     Returns:
         The code, or the exception to raise in every test.
     """
     try:
-        return compile(source, path, "exec", dont_inherit=True)
+        return compile(source.decode("utf-8-sig"), path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as error:
         return error.with_traceback(None)
 
@@ -301,6 +303,10 @@ def _tagged(value: Any, depth: int) -> Any:
     if numpy is not None and issubclass(kind, numpy.generic) and not issubclass(kind, (str, bytes)):
         value = value.item()
         kind = type(value)
+        if kind is numpy.longdouble:  # no number of Python's holds it
+            finite = numpy.isfinite(value)
+            value = fractions.Fraction(*value.as_integer_ratio()) if finite else float(value)
+            kind = type(value)
     if issubclass(kind, int):
         number = int.__add__(value, 0)
         return number if number.bit_length() < 4_000 else ["n", hex(number)]

@@ -16,6 +16,9 @@ ONE = make_problem([("3\n1 2 3\n", "6\n")])
          "True __main__ builtins\n", 0),
         ("import sys, __main__; print(__main__ is sys.modules[__name__], __main__.__file__ == __file__)",
          "True True\n", 0),
+        ("# -*- coding: gbk -*-\nprint('\xe9')", "\xe9\n", 0),  # a text has been decoded already
+        ("# -*- coding: rot13 -*-\nprint(1)", "1\n", 0),
+        ("# -*- coding: ../../scratch/main/x -*-\nprint(1)", "1\n", 0),
         ("import os; print(os.listdir(), os.path.exists(__file__), os.getcwd() == os.environ['HOME'])",
          "[] True True\n", 0),
         ("print(open(__file__).read().count('count'))", "2\n", 0),
