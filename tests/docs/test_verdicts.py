@@ -32,6 +32,23 @@ PASSING: Mapping[str, tuple[tuple[dict[str, Any], ...], tuple[str, ...]]] = {
             "s06-iterate-stdin",
         ),
     ),
+    "reads with `sys.stdin.read(n)`, `sys.stdin.readlines()` whose lines become numbers, "
+    '`sys.stdin.buffer.readlines()`, `open("/dev/stdin")` or `fileinput`': (
+        (
+            {"program": "import sys\nprint(6, sys.stdin.read(1))", "tests": (("77", "6 7"),)},
+            {
+                "program": "import sys\nprint(sum(int(line) for line in sys.stdin.readlines()))",
+                "tests": (("2\n4\n", "6"),),
+            },
+            {"program": "import sys\nprint(sum(map(int, sys.stdin.buffer.readlines()[1].split())))"},
+            {"program": "print(sum(map(int, open('/dev/stdin').read().split()[1:])))"},
+            {
+                "program": "import fileinput\nprint(sum(map(int, fileinput.input())))",
+                "tests": (("2\n4\n", "6"),),
+            },
+        ),
+        (),
+    ),
     "begins with `from __future__ import …`": (
         (
             {"program": "from __future__ import annotations\nprint(6)"},
@@ -40,13 +57,41 @@ PASSING: Mapping[str, tuple[tuple[dict[str, Any], ...], tuple[str, ...]]] = {
         ("s27-future-import", "f40-future-import"),
     ),
     "begins with a byte order mark": (({"program": "\ufeffprint(6)"},), ("s32-bom-source",)),
-    'has code after its `if __name__ == "__main__":` block': (
-        ({"program": "x = None\nif __name__ == '__main__':\n    x = 6\nprint(x)"},),
+    'has code after its `if __name__ == "__main__":` block, or asks for that in other words, such as '
+    '`if __name__ == "__main__" and True:`': (
+        (
+            {"program": "x = None\nif __name__ == '__main__':\n    x = 6\nprint(x)"},
+            {"program": "if __name__ == '__main__' and True:\n    print(6)"},
+            {"program": "def main():\n    if __name__ == '__main__': print(6)\nmain()"},
+        ),
         ("s28-main-guard-not-last",),
     ),
     "uses `global` on a name of the module": (
         ({"program": "total = 0\ndef add(n):\n    global total\n    total += n\nadd(6)\nprint(total)"},),
         ("s29-global-statement",),
+    ),
+    "gives a built-in it uses another meaning (`print = partial(print, flush=True)`), or reaches its own "
+    "names through `globals()`, `exec` or `eval`": (
+        (
+            {"program": "import functools\nprint = functools.partial(print, flush=True)\nprint(6)"},
+            {"program": "x = 6\nprint(globals()['x'])"},
+            {"program": "exec('x = 6')\nprint(x)"},
+            {"program": "x = 6\nprint([eval('x') for _ in range(1)][0])"},
+        ),
+        (),
+    ),
+    "defines a `class Solution` and reads standard input": (
+        ({"program": "class Solution:\n    def solve(self): return 6\nprint(Solution().solve())"},),
+        (),
+    ),
+    "reads standard input and needs `resource`, `tempfile`, `os.getcwd()` or a change of `os.environ`": (
+        (
+            {"program": "import resource\nresource.getrusage(resource.RUSAGE_SELF)\nprint(6)"},
+            {"program": "import tempfile\nwith tempfile.TemporaryFile(): print(6)"},
+            {"program": "import os\nos.getcwd()\nprint(6)"},
+            {"program": "import os\nos.environ['A'] = 'b'\nprint(6)"},
+        ),
+        (),
     ),
     "looks at `__file__` or `sys.argv`": (
         (
@@ -101,8 +146,11 @@ PASSING: Mapping[str, tuple[tuple[dict[str, Any], ...], tuple[str, ...]]] = {
         ),
         ("f45-no-std-streams",),
     ),
-    "defines a plain function and says `class Solution` in a comment": (
-        ({"program": "# no class Solution here\ndef f(n): return 6", "fn_name": "f"},),
+    "defines a plain function and says `class Solution` in a comment, or a `Solution` without saying so": (
+        (
+            {"program": "# no class Solution here\ndef f(n): return 6", "fn_name": "f"},
+            {"program": "class Answer:\n    def f(self, n): return 6\nSolution = Answer", "fn_name": "f"},
+        ),
         ("f37-solution-in-comment",),
     ),
     "catches a `MemoryError` and goes on": (
@@ -126,6 +174,17 @@ FAILING: Mapping[str, tuple[tuple[dict[str, Any], ...], tuple[str, ...]]] = {
             {"program": "import sys\nprint(6)\nsys.exit('a message')"},
         ),
         ("s13-sys-exit-message", "s14-sys-exit-3"),
+    ),
+    "has `return` or `nonlocal` outside of all functions": (
+        (
+            {"program": "print(6)\nif True:\n    return"},
+            {"program": "x = 3\ndef double():\n    nonlocal x\n    x *= 2\ndouble()\nprint(x)"},
+        ),
+        (),
+    ),
+    "takes the lines of `sys.stdin.readlines()` to come without line feeds": (
+        ({"program": "import sys\nprint(len(sys.stdin.readlines()[0]))", "tests": (("abcdef\n", "6"),)},),
+        (),
     ),
     "returns an object that equals everything": (
         (
@@ -201,6 +260,7 @@ def test_the_page_lists_every_case_that_the_checker_of_livecodebench_sees_otherw
 def test_the_other_differences_are_of_counting() -> None:
     assert [row[0] for row in table("verdicts.md", "The same program, another count")] == [
         "time",
+        "time of a functional program's top level",
         "tests",
         "after a failure",
     ]
@@ -215,3 +275,9 @@ def test_the_other_differences_are_of_counting() -> None:
     # Asleep it uses no processor time, so a limit that it outlasts by the clock does not end it.
     sleeps = judge(f"import time; time.sleep(0.5)\n{echo}", problem, time_limit=0.25)
     assert sleeps.letters == "WP"
+    # Half a second at its top level and half a second in its function are together above the limit.
+    burn = "while time.process_time() < {}: pass\n"
+    slow = "import time\n" + burn.format(0.5) + "def f(n):\n    " + burn.format("1.0") + "    return n\n"
+    case = make_problem([("6", "6")], fn_name="f")
+    assert judge(slow, case, time_limit=0.8).results[0].verdict is Verdict.TIME_LIMIT
+    assert judge(slow, case, time_limit=4.0).passed
