@@ -204,11 +204,12 @@ class Run:
         ]
 
     def _title(self) -> str:
+        problems = len({record.problem_id for record in self.records})
         dates = sorted(record.contest_date for record in self.records if record.contest_date)
         parts = [
             self.label,
             f"on {source}" if (source := self.config.get("dataset", {}).get("source")) else "",
-            f"{len({record.problem_id for record in self.records})} problems",
+            "1 problem" if problems == 1 else f"{problems} problems",
             f"{dates[0]} to {dates[-1]}" if dates else "",
         ]
         return ", ".join(filter(None, parts))

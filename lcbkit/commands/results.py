@@ -53,7 +53,8 @@ def _page(run: "lcbkit.Run", by: Sequence[str], prices: Path | None, records: bo
     if prices:
         lines.insert(1, f"cost: {cost or 'unknown, since no tokens were reported'}")
     if records:
-        columns = ["id", "difficulty", "platform", "status", "pass", "total"]
+        several = ["sample"] if run.summary().pass_at_k else []
+        columns = ["id", *several, "difficulty", "platform", "status", "pass", "total"]
         lines.insert(0, run.to_frame()[columns].to_string(index=False))
     return lines
 

@@ -20,6 +20,8 @@ from lcbkit.commands.options import (
     with_source,
     with_team,
 )
+from lcbkit.display.text import one_line
+from lcbkit.records import Status
 from lcbkit.topologies.roles import TOPOLOGIES
 
 __all__ = ["INFRASTRUCTURE", "demo", "demo_with_flags_of_run", "outages", "run"]
@@ -69,19 +71,21 @@ def run(context: click.Context, /, topology: str, **options: Any) -> None:
     options.pop("batch")
     engine = cluster(options)
     workers = team(topology, options)
-    prices = known_prices(options.pop("prices"), workers)
+    prices, quiet = known_prices(options.pop("prices"), workers), options.pop("quiet")
     problems = wanted_problems(without(options, "source", *FILTERS))
     result = lcbkit.evaluate(
         workers,
         problems,
         stop_on_failure=options.pop("stop_on_first_failure"),
-        progress=not options.pop("quiet"),
+        progress=not quiet,
         engine=engine,
         **options,
     )
     click.echo(str(result))
     if prices:
         click.echo(f"cost: {result.cost(prices) or 'unknown, since no tokens were reported'}")
+    if not quiet:
+        click.echo(f"lcb: the run is in {result.files}", err=True)
     if outage := outages(result, options["max_infra_rate"]):
         click.echo(f"lcb: {outage}, then run the same command again: it takes up only those", err=True)
         context.exit(INFRASTRUCTURE)
@@ -94,9 +98,11 @@ def outages(result: "lcbkit.Run", allowed: float) -> str | None:
         return f"{gave_up}; see that the endpoint answers"
     if summary.infra_rate <= allowed:
         return None
+    why = summary.errors.get(Status.INFRA_ERROR)
     return (
-        f"{summary.n_infra_error} of {summary.n} instances ended in infrastructure errors, more than "
-        f"--max-infra-rate {allowed:g} allows; see that the endpoint answers"
+        f"{summary.n_infra_error} of {summary.n} instances ended in infrastructure errors"
+        f"{f' ({one_line(why, 200)})' if why else ''}, more than --max-infra-rate {allowed:g} allows; "
+        "see that the endpoint answers"
     )
 
 

@@ -38,11 +38,11 @@ def _excerpt(
     return "\n".join(shown)
 
 
-def columns(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in columns of equal width, long cells cut."""
+def columns(header: Sequence[str], rows: Iterable[Sequence[str]], *, longest: int = 60) -> str:
+    """A table in columns of equal width, longer cells cut."""
     lines = [
         list(header),
-        *([one_line(cell, 60) for cell in row] for row in rows),
+        *([one_line(cell, longest) for cell in row] for row in rows),
     ]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     padded = ((cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)

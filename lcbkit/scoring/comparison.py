@@ -17,7 +17,17 @@ __all__ = ["Comparison", "paired"]
 Shares = tuple[float, float]
 """Of one problem: the share of its samples that passed in a and in b."""
 
-_HEADER = ("", "n", "pass@1 a", "pass@1 b", "b - a", "95 % interval", "a alone", "b alone", "McNemar p")
+_HEADER = (
+    "",
+    "n",
+    "pass@1 a",
+    "pass@1 b",
+    "b - a, points",
+    "95 % interval",
+    "a alone",
+    "b alone",
+    "McNemar p",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +75,8 @@ class Comparison:
         if self.left_out:
             why = ", ".join(f"{number} {reason}" for reason, number in self.reasons.items())
             lines.append(f"left out: {self.left_out} ({why})")
+        if self.p_value is None:
+            lines.append("McNemar's test takes one sample a problem, and here are several: read the interval")
         return [*lines, *self.notes]
 
     def rows(self) -> list[tuple[str, ...]]:

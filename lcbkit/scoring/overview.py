@@ -62,7 +62,7 @@ class Overview:
             cells[3] = counted + f" (of {line['n']})" * (line["n"] != line["scored"])
         header = self.header()
         if "pass@k" in header:
-            cells.append(f"{_share(line['pass_at_k'])} (k={line['samples']})" if line["samples"] > 1 else "-")
+            cells.append(_drawn(line) if line["samples"] > 1 else "-")
         cells += [_share(line[f"pass_at_1 {name}"]) for name in self.groups]
         cells += [_number(line["tokens_per_problem"], 0), _number(line["n_llm_calls"], 0)]
         if "a solved one" in header:
@@ -91,7 +91,8 @@ class Overview:
         return "".join(f"| {line} |\n" for line in cells) + "".join(f"\n{note}\n" for note in self.notes)
 
     def __str__(self) -> str:
-        return "\n".join([columns(self.header(), self.rows()), *self.notes])
+        # A run's name is not cut soon: runs of one team differ in their folders, and those stand last.
+        return "\n".join([columns(self.header(), self.rows(), longest=200), *self.notes])
 
     __repr__ = __str__
 
@@ -146,6 +147,7 @@ def _line(label: str, summary: Summary, tokens: Cost | None, money: Cost | None)
         "high": high,
         "samples": most,
         "pass_at_k": summary.pass_at_k.get(most, summary.pass_at_1),
+        "problems_at_k": summary.problems_at_k.get(most, summary.problems),
         **{str(name): summary.statuses[name] for name in (Status.NO_CODE, Status.AGENT_ERROR)},
         **{name: summary.statuses[status] for name, status in _UNSCORED.items()},
         **summary.tokens,
@@ -166,6 +168,12 @@ def _unlike(runs: Sequence[tuple[str, Sequence[Record]]]) -> list[str]:
         f"these runs are not of the same problems ({len(set.intersection(*ids))} are in all of them, "
         f"{len(set.union(*ids))} in any): `lcb compare A B` pairs those that two of them share"
     ]
+
+
+def _drawn(line: Mapping[str, Any]) -> str:
+    some = line["problems_at_k"] != line["problems"]
+    of = f", {line['problems_at_k']} of {line['problems']} problems" * some
+    return f"{_share(line['pass_at_k'])} (k={line['samples']}{of})"
 
 
 def _share(value: float | None) -> str:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
+from lcbkit.display.text import one_line
 from lcbkit.html import table
 from lcbkit.records import Record, Status
 from lcbkit.rows.schema import DIFFICULTIES, PLATFORMS
@@ -122,8 +123,10 @@ class Summary:
         by_difficulty: easy, medium, hard, and others that occur.
         by_platform: leetcode, codeforces, atcoder, and others that occur.
         by_mode: stdin, functional.
-        pass_at_k: with several samples a problem, pass@k by k, from 1 to the number of samples, over the
-            problems with k scored samples.
+        pass_at_k: with several samples a problem, pass@k by k, from 1 to the number of samples, averaged over
+            the problems with k scored samples.
+        problems_at_k: how many problems those are.
+        errors: by status that stands for an error, what most of its instances ended in.
         stop_reasons: instances by the reason why the answering role stopped.
         tokens: sums over all instances of tokens, calls, and calls whose usage the endpoint did not report.
         seconds: time of all instances together, solving and judging.
@@ -139,6 +142,8 @@ class Summary:
     by_platform: Mapping[str, Score]
     by_mode: Mapping[str, Score]
     pass_at_k: Mapping[int, float | None]
+    problems_at_k: Mapping[int, int]
+    errors: Mapping[str, str]
     stop_reasons: Mapping[str, int]
     tokens: Mapping[str, int]
     seconds: float
@@ -182,6 +187,8 @@ class Summary:
             **{name: score.to_dict() for name, score in scores.items()},
             **{name: {key: score.to_dict() for key, score in getattr(self, name).items()} for name in groups},
             "pass_at_k": {str(k): value for k, value in self.pass_at_k.items()},
+            "problems_at_k": {str(k): number for k, number in self.problems_at_k.items()},
+            "errors": dict(self.errors),
             "stop_reasons": dict(self.stop_reasons),
             "tokens": dict(self.tokens),
             "seconds": self.seconds,
@@ -206,12 +213,24 @@ class Summary:
         odd = [f"{name} {number}" for name, number in self.stop_reasons.items() if name != "end"]
         if odd:
             lines.append(f"stopped early: {', '.join(odd)}")
-        drawn = [f"pass@{k} {value:.1%}" for k, value in self.pass_at_k.items() if value is not None]
-        if drawn:
-            lines.append(f"of {max(self.pass_at_k)} samples: {', '.join(drawn)}")
+        lines += [f"most frequent {name}: {one_line(error, 200)}" for name, error in self.errors.items()]
+        if self.pass_at_k:
+            lines.append(self._drawn())
         if self.tokens["n_llm_calls"]:
             lines.append(_cost(self.tokens))
         return lines
+
+    def _drawn(self) -> str:
+        """pass@k, with the numbers of problems where they differ: its pass@1 is not the table's then."""
+        most, numbers = max(self.pass_at_k), self.problems_at_k
+        alike = numbers[1] == numbers[most]
+        shown = [
+            f"pass@{k} {value:.1%}" + (f" ({numbers[k]})" * (not alike))
+            for k, value in self.pass_at_k.items()
+            if value is not None
+        ]
+        what = f"of {most} samples" if alike else f"of up to {most} samples, averaged over (so many) problems"
+        return f"{what}: {', '.join(shown) or 'none counts'}"
 
     def __str__(self) -> str:
         width = max(len(name) for name, _ in self.rows())
@@ -255,6 +274,7 @@ def summarize(records: Sequence[Record]) -> Summary:
     statuses = Counter(record.status for record in records)
     per_problem = Counter(record.problem_id for record in records)
     most = max(per_problem.values(), default=0)
+    drawn = {k: mean_pass_at_k(records, k) for k in (*_DRAWN, most) if k <= most} if most > 1 else {}
     return Summary(
         n=len(records),
         problems=len(per_problem),
@@ -265,15 +285,25 @@ def summarize(records: Sequence[Record]) -> Summary:
         by_difficulty=group(records, lambda record: record.difficulty, DIFFICULTIES),
         by_platform=group(records, lambda record: record.platform, PLATFORMS),
         by_mode=group(records, lambda record: record.mode, MODES),
-        pass_at_k={k: mean_pass_at_k(records, k)[0] for k in (*_DRAWN, most) if k <= most}
-        if most > 1
-        else {},
+        pass_at_k={k: value for k, (value, _) in drawn.items()},
+        problems_at_k={k: number for k, (_, number) in drawn.items()},
+        errors=_errors(records),
         stop_reasons=dict(sorted(Counter(filter(None, (record.stop_reason for record in records))).items())),
         tokens={name: sum(getattr(record, name) for record in records) for name in _TOKENS},
         seconds=round(sum(record.latency_s or 0.0 for record in records), 1),
     )
 
 
+def _errors(records: Iterable[Record]) -> dict[str, str]:
+    found: dict[str, Counter[str]] = {str(status): Counter() for status in _BROKEN}
+    for record in records:
+        if record.status in _BROKEN and record.error:
+            found[record.status][record.error] += 1
+    # Of equally many the first by its text, so that the order of the records has no say.
+    return {name: min(own, key=lambda text: (-own[text], text)) for name, own in found.items() if own}
+
+
+_BROKEN = (Status.AGENT_ERROR, Status.INFRA_ERROR, Status.JUDGE_ERROR)
 _DRAWN = (1, 2, 5, 10, 20, 50, 100)
 _TOKENS = (
     "prompt_tokens",

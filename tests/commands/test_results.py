@@ -77,6 +77,22 @@ def test_show_puts_several_runs_side_by_side(lcb: Lcb) -> None:
     assert any("1 of 5 instances ended in infrastructure errors" in note for note in notes)
 
 
+def test_runs_of_one_team_stay_apart_however_long_their_names(lcb: Lcb, tmp_path: Path) -> None:
+    folders = [f"release_v6-single-freeform-qwen-{'x' * 40}-{end}" for end in ("first", "second")]
+    for folder in folders:
+        write_run(tmp_path / folder, "11")
+    _, first, second, *_ = lcb("show", *folders).out.splitlines()
+    assert folders[0] in first
+    assert folders[1] in second
+
+
+def test_records_of_several_samples_name_theirs(lcb: Lcb, tmp_path: Path) -> None:
+    assert "sample" not in lcb("show", "a", "--records").out
+    file = tmp_path / "a/predictions.jsonl"
+    file.write_text(file.read_text() + json.dumps({"id": "p0", "sample": 1, "em": 1.0}) + "\n")
+    assert lcb("show", "a", "--records").out.split()[:2] == ["id", "sample"]
+
+
 def test_show_prints_each_table_that_is_asked_for(lcb: Lcb) -> None:
     done = lcb("show", "b", "--by", "difficulty,platform", "--by", "month")
     assert done.code == 0, done

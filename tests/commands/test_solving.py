@@ -29,6 +29,20 @@ def test_a_dead_endpoint_ends_a_batch_early_with_exit_3(run: Lcb, endpoint: Scri
     assert "0.0%" not in done.out
 
 
+def test_a_refusal_of_fewer_instances_is_told_with_its_cause(run: Lcb, endpoint: ScriptedEndpoint) -> None:
+    endpoint.script = lambda _request: Reply(status=404, error="no model of that name")
+    done = run("--limit", 2)
+    assert done.code == 3, done
+    assert "no model of that name), more than --max-infra-rate 0.1 allows" in done.err
+    assert "most frequent infra_error: " in done.out
+
+
+def test_a_run_says_where_it_lies(lcb: Lcb) -> None:
+    done = lcb("run", "single", "--source", "sample", "--only", "lk104", "--judge-workers", 1)
+    (folder,) = Path("runs").iterdir()
+    assert f"lcb: the run is in {folder}\n" in done.err
+
+
 def test_the_cost_is_told_and_prices_that_lack_the_model_are_refused_before_it_is_asked(
     run: Lcb, endpoint: ScriptedEndpoint, tmp_path: Path
 ) -> None:

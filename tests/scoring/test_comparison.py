@@ -68,6 +68,7 @@ def test_of_several_samples_the_problems_with_more_passes_are_named_instead_of_a
     assert (found.p_value, found.only_a) == (None, None)
     assert found.differing() == ["more samples of a passed: a", "more samples of b passed: c"]
     assert found.rows()[0][-3:] == ("-", "-", "-")
+    assert "McNemar's test takes one sample a problem" in str(found)
 
 
 def test_unlike_sources_limits_and_tests_are_said() -> None:

@@ -53,6 +53,8 @@ def test_several_samples_add_pass_at_k() -> None:
     found = side_by_side([run("1000", samples=2), run("10")], labels=["one", "two"])
     place = found.header().index("pass@k")
     assert [row[place] for row in found.rows()] == ["50.0% (k=2)", "-"]
+    (row,) = side_by_side([run("101", samples=2)]).rows()
+    assert row[place] == "100.0% (k=2, 1 of 2 problems)"
 
 
 def test_runs_of_other_problems_are_said_to_be_so() -> None:

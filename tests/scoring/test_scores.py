@@ -105,3 +105,23 @@ def test_a_summary_does_not_depend_on_the_order_of_its_records() -> None:
 def test_a_name_from_the_data_cannot_become_markup(show: Callable[[object], str]) -> None:
     text = show(summarize([record("a", platform="<img src=x>", stop_reason="<b>")]))
     assert ("<img" in text) is (show is str)
+
+
+def test_unevenly_drawn_samples_say_on_how_many_problems_each_number_rests() -> None:
+    records = [record("a", True, sample=s) for s in range(10)] + [record("b")]
+    summary = summarize(records)
+    assert (summary.problems_at_k[1], summary.problems_at_k[10]) == (2, 1)
+    assert "of up to 10 samples" in str(summary)
+    assert "pass@1 50.0% (2)" in str(summary)
+    assert "pass@10 100.0% (1)" in str(summary)
+    assert "pass@1 100.0%, pass@2" in str(summarize(records[:10]))
+
+
+@pytest.mark.parametrize("status", [Status.AGENT_ERROR, Status.INFRA_ERROR, Status.JUDGE_ERROR])
+def test_an_error_is_told_with_what_most_instances_ended_in(status: Status) -> None:
+    errors = ["NotFound: no such model", "TimeOut: late", "NotFound: no such model"]
+    records = [record(str(i), status=status, error=error) for i, error in enumerate(errors)]
+    records.append(record("x", error="a helper failed, the team did not"))
+    for told in (str(summarize(records)), summarize(records)._repr_html_()):
+        assert f"most frequent {status}: NotFound: no such model" in told
+        assert "helper" not in told
