@@ -1,6 +1,7 @@
 """The sheet that every figure is drawn on: its size, names of the runs, legend and small print."""
 
 import io
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -262,8 +263,9 @@ def _what_counts(series: Sequence[Series]) -> list[str]:
     sources = {run.config.get("dataset", {}).get("source") for run in runs}
     [source] = sources if len(sources) == 1 else [None]
     where = f" of {source.rpartition('/')[2]}" if source else ""
-    samples = {-(-len(run.records) // len(own)) for run, own in zip(runs, ids, strict=True)}
-    each = f", {max(samples)} samples each" if max(samples) > 1 else ""
+    samples = {number for run in runs for number in Counter(r.problem_id for r in run.records).values()}
+    fewest, most = min(samples), max(samples)
+    each = f", {most if fewest == most else f'{fewest} to {most}'} samples each" if most > 1 else ""
     if len(set(ids)) == 1:
         notes = [f"{_count(len(ids[0]), 'problem')}{where}{each}."]
     else:

@@ -176,6 +176,15 @@ def test_differences_of_several_samples_name_no_test_that_does_not_hold() -> Non
     assert "a more often" in words(figure)
 
 
+def test_unlike_numbers_of_samples_are_told_as_they_are() -> None:
+    even, one = made(samples=3), made()
+    assert ", 3 samples each." in words(plots.plot_by_difficulty(even))
+    assert ", 1 to 3 samples each." in words(
+        plots.plot_by_difficulty(Run([*even.records[:3], *one.records[1:]]))
+    )
+    assert "samples" not in words(plots.plot_by_difficulty(one))
+
+
 def test_a_run_whose_score_is_none_says_so_on_the_figure() -> None:
     text = words(plots.plot_by_difficulty(made(broken=10)))
     assert "Not counted: 10 infrastructure errors." in text
