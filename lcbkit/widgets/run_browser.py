@@ -252,6 +252,7 @@ class RunBrowser:
             self.table.rows = rows
             # As high as the whole run needs, so that nothing below moves while filters change.
             self.table.height = min(self._height, 30 + _LINE * max(3, len(view.members)))
+        self._sample.layout.display = "none" if view is self._instances else ""  # a line names its sample
         self._count.value = f'<span class="lcb-tone-soft">{len(rows):,} of {len(view.members):,}</span>'
         self._legend.value = f"<div>{legend(''.join(letters))}</div>"
         if self.selected and self.selected not in view.members:

@@ -13,7 +13,8 @@ __all__ = ["DIFFERENCES", "Filter", "PairView", "ProblemView", "RunView"]
 
 Cells = list[Any]
 _LEVELS = [*DIFFICULTIES]
-_TONES = dict(LETTERS.values()) | {"only b": "good", "only a": "bad", "missing": "soft"}
+_TONES = dict(LETTERS.values()) | {"only b": "good", "only a": "bad"}
+_TONES |= {"missing": "soft", "not compared": "soft"}
 
 DIFFERENCES = {
     "different": "different",
@@ -182,10 +183,11 @@ class PairView:
 
 
 def _better(a: Record | None, b: Record | None) -> str:
-    passed = [bool(record and record.passed) for record in (a, b)]
-    if passed[0] == passed[1]:
-        return "both" if passed[0] else "neither"
-    return "only a" if passed[0] else "only b"
+    if a is None or b is None or not (a.scored and b.scored):
+        return "not compared"
+    if a.passed == b.passed:
+        return "both" if a.passed else "neither"
+    return "only a" if a.passed else "only b"
 
 
 def _distance(a: Record | None, b: Record | None) -> int:

@@ -81,7 +81,10 @@ def test_two_runs_show_first_where_one_alone_passed() -> None:
     worse = Run([record(i, test_verdicts="WW" if i == 1 else "PW") for i in range(4)])
     browser = browse(better, worse)
     assert browser.filter() == ["p2", "p4", "p1", "p0", "p3"]
-    assert browser.filter(show="only_a") == ["p2", "p4"]
+    assert browser.filter(show="only_a") == ["p2"], "as `compare` has it: b never tried p4"
+    browser.filter(show="all")
+    passed_by = {row[0]: row[2] for row in browser.table.rows}
+    assert passed_by == {"p2": "only a", "p4": "not compared"} | dict.fromkeys(["p0", "p1", "p3"], "neither")
     assert browser.filter(show="different") == ["p2", "p4", "p1"]
     browser.select("p4")
     assert [pane is not None for pane in browser.records()] == [True, False]
@@ -100,7 +103,9 @@ def test_samples_are_looked_at_one_by_one_or_by_problem() -> None:
     assert browser.filter() == ["p0", "p1", "p0 #1", "p1 #1", "p0 #2", "p1 #2"]
     browser.select("p1", sample=2)
     assert browser.selected == "p1 #2"
+    assert browser._sample.layout.display == "none", "a line per instance leaves nothing to choose"
     browser._lines.value = "problems"
+    assert browser._sample.layout.display == ""
     assert [row[2] for row in browser.table.rows] == ["PWT", "WTP"]
     browser.select("p1", sample=2)
     (shown,) = browser.records()
