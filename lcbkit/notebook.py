@@ -71,7 +71,8 @@ def answerable(problems: "ProblemSet", teams: "Iterable[Team]", *, limit: int | 
     if not kept:
         raise BadValueError(
             f"the recorded answers cover none of the {len(problems)} problems of {problems.source} for all "
-            "of these teams; take fewer teams, or name a live model"
+            "of these teams; take fewer of them or other sizes (most is recorded for 4 agents), or name a "
+            "live model"
         )
     return problems.filter(only=kept)
 

@@ -1,11 +1,13 @@
 """Team sizes and message formats: tables that add up, figures, and hand-offs as they are."""
 
 import re
+from pathlib import Path
 
+import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from tests.notebooks.kernel import data, executed, executed_live, tagged, text
+from tests.notebooks.kernel import NOTEBOOKS, data, execute, executed, executed_live, tagged, text
 
 STEM = "06_team_sizes_and_messages"
 FORMATS = ["freeform", "semi_structured", "structured_soft"]
@@ -71,6 +73,22 @@ def test_freeform_is_always_in_its_format(notebook: NotebookNode) -> None:
     handed = data(tagged(notebook, "handoff-table"), "text/plain").splitlines()
     assert len(re.findall(r"\d\.\d", "".join(handed))) == len(FORMATS), "characters are whole numbers"
     assert list(lines(tagged(notebook, "formats"))) == [f"sequential-r4-{form}" for form in FORMATS]
+
+
+def test_a_team_in_which_nobody_reads_anybody_is_no_error(tmp_path: Path) -> None:
+    notebook = nbformat.read(NOTEBOOKS / f"{STEM}.ipynb", as_version=4)
+    parameters = tagged(notebook, "parameters")
+    parameters.source += '\nSIZES, FORMATS, FORMAT_TEAM = {"independent": [2]}, ["freeform"], "independent"'
+    wanted = {"parameters", "problems", "written", "handed", "handoff-table"}
+    notebook.cells = [
+        cell
+        for cell in notebook.cells
+        if wanted & {*cell.metadata.get("tags", [])} or cell.source.startswith("import pandas")
+    ]
+    nbformat.write(notebook, tmp_path / "shorter.ipynb")
+    done = execute(tmp_path / "shorter.ipynb")
+    assert text(tagged(done, "written")) == "Nobody handed anything over in: freeform\n"
+    assert "Empty DataFrame" in data(tagged(done, "handoff-table"), "text/plain")
 
 
 def test_more_problems_make_a_narrower_interval(notebook: NotebookNode) -> None:
