@@ -124,13 +124,16 @@ def plot_team_sizes(
         )
         sheet.ax.set_xlabel("agents in the team")
         names = list(dict(looks))
-        for number, name in enumerate(names):
+        # A level line needs no place beside the points of the teams.
+        sized = {own for (own, _), size in zip(looks, sizes, strict=True) if size is not None}
+        placed = [name for name in names if name in sized]
+        for name in names:
             line = {
                 size: run.summary().overall
                 for (own, _), run, size in zip(looks, found, sizes, strict=True)
                 if own == name
             }
-            shift = 0.5 * ((number + 0.5) / len(names) - 0.5)
+            shift = 0.5 * ((placed.index(name) + 0.5) / len(placed) - 0.5) if name in placed else 0.0
             _line(sheet, name, dict(looks)[name], line, known, shift)
         sheet.note_intervals([run.summary().overall for run in found], "Whiskers")
         _title(sheet, found, looks, line=True)

@@ -119,6 +119,10 @@ def test_team_sizes_are_lines_over_the_single_agents_level() -> None:
         own = [run for run in runs if run.records[0].topology == topology]
         assert [y for _, y in points(ax, topology)] == [run.summary().pass_at_1 for run in own]
     assert {y for _, y in points(ax, "single")} == {runs[0].summary().pass_at_1}
+    alone = plots.plot_team_sizes([run for run in runs if run.records[0].topology != "decentralized"]).axes[0]
+    assert [x for x, _ in points(alone, "independent")] == [0, 1], (
+        "above their sizes: a level line needs no place"
+    )
     assert ax.get_ylim() == (0, 1)
     with pytest.raises(BadValueError, match="team size"):
         plots.plot_team_sizes(runs[0])
