@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lcbkit.errors import RunFolderError
+from lcbkit.errors import BadValueError, RunFolderError
 from lcbkit.html import badge
 from lcbkit.problems import ProblemSet
 from lcbkit.records import Record
@@ -174,10 +174,14 @@ class Run:
     def to_lcb(self, path: str | Path, *, pad_to: ProblemSet | Sequence[str] | None = None) -> None:
         """Write the programs as LiveCodeBench's `custom_evaluator` takes them.
 
+        It grades an empty program as failed, also one that stands for an answer without any or for an
+        infrastructure error: finish the run before, or the two scores differ.
+
         Args:
             path: the file to write.
             pad_to: every problem of the release (or its id), which the evaluator insists on; those that this
-                run lacks get empty programs. None writes only the run's own problems.
+                run lacks get empty programs. None writes only the run's own problems. Every problem gets as
+                many programs as the one with most samples.
 
         Raises:
             BadValueError: if `pad_to` lacks a problem of this run.
@@ -291,8 +295,11 @@ def compare(a: Run, b: Run, *, by: str | Sequence[str] | None = None) -> Compari
         by: compare within each group of this kind as well: one or two words as in `Run.table`.
 
     Raises:
-        BadValueError: when they have no such problem in common, or for an unknown word.
+        BadValueError: when they have no such problem in common, for an unknown word, or for what is no run.
     """
+    for run in (a, b):
+        if not isinstance(run, Run):
+            raise BadValueError(f"compare takes runs, not {run!r:.80}; load_run(...) opens a folder or file")
     of_problem = None if by is None else grouping(by)
     labels = a.label, b.label
     if labels[0] == labels[1]:

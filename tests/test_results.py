@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from lcbkit.errors import RunFolderError
+from lcbkit.errors import BadValueError, RunFolderError
 from lcbkit.records import Record, Status
 from lcbkit.results import Run, compare, load_run
 
@@ -199,6 +199,11 @@ def test_compare_weighs_problems_alike_however_many_samples_they_have() -> None:
     found = compare(one, Run([*several, Record(problem_id="b", passed=True)]))
     assert found.difference == pytest.approx((0.25 + 1) / 2)
     assert (found.p_value, found.only_a) == (None, None)
+
+
+def test_a_path_in_place_of_a_run_is_told_how_to_get_one() -> None:
+    with pytest.raises(BadValueError, match=r"not 'runs/a'; load_run\(...\) opens"):
+        compare(Run([]), "runs/a")  # type: ignore[arg-type]
 
 
 def test_runs_without_a_common_problem_cannot_be_compared() -> None:

@@ -20,9 +20,14 @@ def select_tests(problem: Problem, tests: Tests) -> Sequence[TestCase]:
     """The test cases that are meant; decodes the hidden ones.
 
     Raises:
-        BadValueError: for another word.
+        BadValueError: for another word, or for what is no problem.
         DatasetError: when the hidden tests cannot be read any more.
     """
+    if not isinstance(problem, Problem):
+        raise BadValueError(
+            f"a program is judged on a Problem, not on {problem!r:.80}; take one out of load_problems(...), "
+            "by its place or id"
+        )
     if not isinstance(tests, str):
         return tuple(tests)
     if tests == "hidden":
