@@ -30,7 +30,7 @@ _HEADER = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Comparison:
     """How run b did against run a on the problems that both scored.
 
@@ -55,7 +55,7 @@ class Comparison:
     a: str
     b: str
     problems: int
-    outcomes: Mapping[str, Shares] = field(repr=False)
+    outcomes: Mapping[str, Shares]
     left_out: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
     a_pass_at_1: float
@@ -111,6 +111,8 @@ class Comparison:
 
     def __str__(self) -> str:
         return "\n".join([*self.lines(), "", columns(_HEADER, self.rows()), "", *self.differing()])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         said = "".join(f"<div>{escape(line)}</div>" for line in self.lines())

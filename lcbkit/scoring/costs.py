@@ -18,7 +18,7 @@ __all__ = ["Cost", "Price", "PriceSource", "Prices", "amount", "cost_of"]
 _MILLION = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Cost:
     """What records cost.
 
@@ -42,6 +42,8 @@ class Cost:
         solved = "none was solved" if self.per_solved is None else f"{amount(self.per_solved)} a solved one"
         bound = "; at least, as some calls came without usage" * self.at_least
         return f"{amount(self.total)} {self.unit}: {amount(self.per_problem)} a problem, {solved}{bound}"
+
+    __repr__ = __str__
 
 
 def amount(value: float) -> str:

@@ -109,7 +109,7 @@ def mean_pass_at_k(records: Iterable[Record], k: int) -> tuple[float | None, int
     return (sum(values) / len(values) if values else None), len(values)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Summary:
     """What a run scored, whole and by group, with the counts and the cost.
 
@@ -242,6 +242,8 @@ class Summary:
             )
             lines.append(f"{name:{width}}  {value:>6}   {interval:>16}   {counts}")
         return "\n".join([*lines, *self.notes()])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         rows = [

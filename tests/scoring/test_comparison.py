@@ -49,6 +49,7 @@ def test_the_table_and_the_ids_say_where_the_runs_differ() -> None:
     assert row[:5] == ("all", "4", "75.0%", "25.0%", "-50.0")
     assert row[6:] == ("2", "0", f"{mcnemar_p(2, 0):.3g}")
     assert "passed by a alone: a, d" in str(found)
+    assert repr(found) == str(found), "what a terminal shows"
 
 
 def test_groups_are_compared_within_themselves_and_keep_their_order() -> None:

@@ -49,7 +49,7 @@ def test_cost_is_told_in_all_a_problem_and_a_solved_one(prices: Path) -> None:
     cost = run.cost(prices)
     assert cost is not None
     assert (cost.total, cost.per_problem, cost.per_solved) == (5.0, 1.0, 3.0)
-    assert str(cost) == "5.00 EUR: 1.00 a problem, 3.00 a solved one"
+    assert str(cost) == repr(cost) == "5.00 EUR: 1.00 a problem, 3.00 a solved one"
     tokens = run.cost()
     assert tokens is not None
     assert (tokens.unit, tokens.total, tokens.per_problem) == ("tokens", 2_500_000, 500_000)

@@ -27,6 +27,7 @@ def test_a_run_without_records_can_be_summed_up() -> None:
     summary = summarize([])
     assert (summary.n, summary.pass_at_1, summary.infra_rate) == (0, None, 0.0)
     assert "nothing ran" in str(summary)
+    assert repr(summary) == str(summary), "what a terminal shows"
 
 
 def test_outages_and_defects_leave_the_denominator_and_are_counted() -> None:
