@@ -11,7 +11,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Literal
 
 from lcbkit.display.text import columns
-from lcbkit.errors import BadValueError, NothingToDoError
+from lcbkit.errors import BadValueError, LcbkitError, NothingToDoError
 from lcbkit.html import table
 from lcbkit.optimizers.canonical import canonical_json
 from lcbkit.optimizers.job import JobFolder, UnknownFileError
@@ -170,15 +170,25 @@ class Aggregate:
         )
 
     def write(self, folder: str | Path) -> None:
-        """Write `aggregate.json`, `table.csv` and `table.md` into a folder."""
+        """Write `aggregate.json`, `table.csv` and `table.md` into a folder.
+
+        Raises:
+            LcbkitError: it cannot be written there.
+        """
         folder = Path(folder).expanduser()
-        write_json(folder / "aggregate.json", self.to_dict())
         rows = [cell.row() for cell in self.cells]
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows([_HEADER, *rows])
-        write_atomic(folder / "table.csv", text.getvalue())
         lines = [_HEADER, tuple("---" for _ in _HEADER), *rows]
-        write_atomic(folder / "table.md", "".join(f"| {' | '.join(map(_cell, line))} |\n" for line in lines))
+        page = "".join(f"| {' | '.join(map(_cell, line))} |\n" for line in lines)
+        try:
+            write_json(folder / "aggregate.json", self.to_dict())
+            write_atomic(folder / "table.csv", text.getvalue())
+            write_atomic(folder / "table.md", page)
+        except OSError as error:
+            raise LcbkitError(
+                f"cannot write to {folder}: {error.strerror or error}; name another folder (--out, out=)"
+            ) from error
 
     def _notes(self) -> list[str]:
         notes = [f"{folder}: left out, {reason}" for folder, reason in self.left_out.items()]

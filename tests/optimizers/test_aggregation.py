@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lcbkit.errors import BadValueError, NothingToDoError
+from lcbkit.errors import BadValueError, LcbkitError, NothingToDoError
 from lcbkit.optimizers.aggregation import Aggregate, aggregate
 from lcbkit.optimizers.job import JobError, JobFolder
 
@@ -237,6 +237,13 @@ def test_the_table_is_written_and_shown(tmp_path: Path) -> None:
     frame = result.to_frame()
     assert list(frame["delta_pp"].round(6)) == [20, 10, 0]
     assert repr(result) == "<Aggregate: 1 cells, 1 complete>"
+
+
+def test_a_table_that_cannot_be_written_is_told_in_a_sentence(tmp_path: Path) -> None:
+    jobs = c3(tmp_path / "jobs")
+    (tmp_path / "file").touch()
+    with pytest.raises(LcbkitError, match=r"cannot write to .*file: .*; name another folder"):
+        aggregate(jobs, out=tmp_path / "file")
 
 
 @pytest.mark.parametrize("changes", [{"bootstrap": 99}, {"family": "topology"}])
