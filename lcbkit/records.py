@@ -11,7 +11,7 @@ from typing import Any
 
 from lcbkit.errors import RunFolderError
 
-__all__ = ["SCHEMA_VERSION", "Record", "Status"]
+__all__ = ["SCHEMA_VERSION", "Record", "Status", "count_of"]
 
 SCHEMA_VERSION = 1
 """Stands in each row; changes when a field changes its meaning."""
@@ -224,6 +224,16 @@ def _passed(values: Mapping[str, Any]) -> bool | None:
     """The verdict that the counts of tests tell, if they do."""
     passed, total = values.get("pass_count"), values.get("total")
     return passed == total if passed is not None and total else None
+
+
+def count_of(value: Any) -> int | None:
+    """The whole number, not negative, that a value from outside is; None for anything else."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        return _count(value)
+    except ValueError:
+        return None
 
 
 # Each reader lets through at once what `to_row` writes: runs have tens of thousands of records.

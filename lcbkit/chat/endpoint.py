@@ -13,12 +13,14 @@ from langchain_core.exceptions import ModelAPIError
 from langchain_core.messages import AIMessageChunk
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import ChatOpenAI
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
+
+from lcbkit.records import count_of
 
 __all__ = ["EndpointModel"]
 
-# A body that is cut or no JSON at all; the second: no text at all.
-_NO_JSON = (json.JSONDecodeError, UnicodeDecodeError)
+# A body that is cut or no JSON at all; the second: no text at all; the third: nested too deeply.
+_NO_JSON = (json.JSONDecodeError, UnicodeDecodeError, RecursionError)
 # JSON of another shape than an answer's.
 _NO_ANSWER = (*_NO_JSON, AttributeError, KeyError, TypeError, ValidationError)
 
@@ -49,12 +51,20 @@ class EndpointModel(ChatOpenAI):
     def _create_chat_result(self, response: Any, generation_info: dict[str, Any] | None = None) -> ChatResult:
         try:
             _tidy_calls(response)
+            if getattr(response, "usage", None) is not None:
+                response.usage = _counts(response.usage)
             result = super()._create_chat_result(response, generation_info)
             if not result.generations:
                 raise ValueError("it holds no choice")
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise self._failure(error) from error
         return result
+
+    def _convert_chunk_to_generation_chunk(
+        self, chunk: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> ChatGenerationChunk | None:
+        told = {**chunk, "usage": _counts(chunk["usage"])} if chunk.get("usage") else chunk
+        return super()._convert_chunk_to_generation_chunk(told, *args, **kwargs)
 
     def _stream(self, *args: Any, **kwargs: Any) -> Iterator[ChatGenerationChunk]:
         pieces = _Pieces()
@@ -119,6 +129,20 @@ def _tidy_calls(response: Any) -> None:
         for call in getattr(choice.message, "tool_calls", None) or ():
             if (function := getattr(call, "function", None)) is not None:
                 function.arguments = _as_told(function.arguments)
+
+
+def _counts(usage: Any) -> dict[str, Any] | None:
+    """What a server tells of its tokens without what is no count: an answer is not lost to its bookkeeping.
+
+    Args:
+        usage: an object, as JSON or as the client's, of numbers and of details like it; or anything else.
+    """
+    if isinstance(usage, BaseModel):
+        usage = usage.model_dump(warnings=False)
+    if not isinstance(usage, Mapping):
+        return None
+    kept = {name: (_counts if name.endswith("_details") else count_of)(told) for name, told in usage.items()}
+    return {name: told for name, told in kept.items() if told is not None}
 
 
 def _as_told(arguments: Any) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from lcbkit.display.answer import answer_html
+from lcbkit.records import count_of
 
 __all__ = ["AgentRun", "HandoffRecord", "TeamAnswer", "Usage", "Votes"]
 
@@ -45,15 +46,17 @@ class Usage:
 
         Args:
             metadata: LangChain's `usage_metadata` of the answer; None or empty if there was none. Zeros are
-                none either: no call costs nothing.
+                none either: no call costs nothing. Nor is what is no count: no record could hold it.
         """
-        if not metadata or not (metadata.get("input_tokens") or metadata.get("output_tokens")):
+        told = metadata or {}
+        sent, written = count_of(told.get("input_tokens")) or 0, count_of(told.get("output_tokens")) or 0
+        if not (sent or written):
             return cls(n_llm_calls=1, calls_without_usage=1)
         return cls(
-            prompt_tokens=metadata.get("input_tokens") or 0,
-            completion_tokens=metadata.get("output_tokens") or 0,
-            reasoning_tokens=(metadata.get("output_token_details") or {}).get("reasoning") or 0,
-            cached_tokens=(metadata.get("input_token_details") or {}).get("cache_read") or 0,
+            prompt_tokens=sent,
+            completion_tokens=written,
+            reasoning_tokens=count_of((told.get("output_token_details") or {}).get("reasoning")) or 0,
+            cached_tokens=count_of((told.get("input_token_details") or {}).get("cache_read")) or 0,
             n_llm_calls=1,
         )
 

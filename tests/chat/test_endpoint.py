@@ -40,6 +40,7 @@ NO_ANSWERS = {
     "dropped connection": Reply(ANSWER, drop=True),
     "a web page": Reply(raw="<html>Sign in</html>", headers={"Content-Type": "text/html"}),
     "a list": Reply(raw="[]"),
+    "a nest": Reply(raw="[" * 100_000),
     "null": Reply(raw="null"),
     "no text in UTF-8": Reply(raw="\xff\xfe", headers={"Content-Encoding": "gzip"}),
     "no message": Reply(raw='{"id": "x", "choices": [{"index": 0, "finish_reason": "stop"}]}'),
@@ -89,6 +90,32 @@ async def test_a_stream_that_tells_of_a_bad_request_is_no_infrastructure(
     with pytest.raises(Exception, match="too long") as caught:
         await ask(endpoint, True).ainvoke("hello")
     assert not is_infrastructure_error(caught.value)
+
+
+USAGES: list[tuple[Any, dict[str, int]]] = [
+    ({"prompt_tokens": "many", "completion_tokens": 5}, {"input_tokens": 0, "output_tokens": 5}),
+    ({"prompt_tokens": -1, "completion_tokens": 1.5, "total_tokens": [3]}, {}),
+    ({"prompt_tokens": 4.0, "completion_tokens": 3, "prompt_tokens_details": 7}, {"total_tokens": 7}),
+    ({"prompt_tokens": 4, "prompt_tokens_details": {"cached_tokens": "x"}}, {"input_tokens": 4}),
+    ([7], {}),
+    ("free", {}),
+]
+
+
+@both_ways
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")  # LangChain's, about a stream
+@pytest.mark.parametrize(("usage", "read"), USAGES, ids=lambda value: repr(value)[:30])
+async def test_an_answer_is_not_lost_to_what_a_server_tells_of_its_tokens(
+    endpoint: ScriptedEndpoint, usage: Any, read: dict[str, int], streaming: bool
+) -> None:
+    last = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": []}
+    stream = event(delta={"role": "assistant", "content": ANSWER}) + event(delta={}, finish_reason="stop")
+    stream += f"data: {json.dumps(last | {'usage': usage})}\n\ndata: [DONE]\n\n"
+    whole = Reply(ANSWER, prompt_tokens=None, extra={"usage": usage})
+    endpoint.replies(Reply(raw=stream, headers=STREAM) if streaming else whole)
+    answer = await ask(endpoint, streaming).ainvoke("hello")
+    assert answer.text == ANSWER
+    assert read.items() <= dict(answer.usage_metadata or {}).items()
 
 
 ARGUMENTS = {

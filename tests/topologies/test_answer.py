@@ -1,4 +1,5 @@
 import json
+from typing import Any
 
 import pytest
 
@@ -61,8 +62,17 @@ def test_the_usage_of_a_call_has_its_reasoning_and_cached_tokens() -> None:
     )
 
 
-@pytest.mark.parametrize("metadata", [None, {}, {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}])
-def test_a_call_that_reports_no_tokens_is_counted_as_such(metadata: dict[str, int] | None) -> None:
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        None,
+        {},
+        {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0},
+        {"input_tokens": -3, "output_tokens": 1.5, "total_tokens": "7"},
+        {"input_tokens": float("nan"), "output_tokens": True, "total_tokens": None},
+    ],
+)
+def test_a_call_that_reports_no_tokens_is_counted_as_such(metadata: dict[str, Any] | None) -> None:
     assert Usage.of_call(metadata) == Usage(n_llm_calls=1, calls_without_usage=1)
 
 
