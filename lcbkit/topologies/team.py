@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 import operator
+import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -253,7 +254,7 @@ class Team:
         from langchain_core.runnables.graph import NodeStyles
 
         drawn = self.graph.get_graph().draw_mermaid(node_colors=NodeStyles(**_NODES))
-        return Diagram(title=repr(self), mermaid=f"{drawn}\t{_LINES}\n")
+        return Diagram(title=repr(self), mermaid=f"{_in_one_row(drawn)}\t{_LINES}\n")
 
     def __copy__(self) -> Self:
         return self  # nothing in a team changes
@@ -286,6 +287,26 @@ _NODES = {
     for name, paper in (("default", "#f2f0ff"), ("first", "#ffffff"), ("last", "#bfb6fc"))
 }
 _LINES = "linkStyle default stroke:#8a8a8a"
+_ARROW = re.compile(r"^\t(\w+) -\.?-> (\w+);\n", re.MULTILINE)
+
+
+def _in_one_row(drawn: str) -> str:
+    """The drawing with an arrow of two heads for what goes to and fro between peers and another node.
+
+    Of two arrows Mermaid makes a circle, which it cuts behind the first peer: all others would stand below.
+    """
+    edges = set(_ARROW.findall(drawn))
+    peers = {target for source, target in edges if source == "__start__"}
+    if len(peers) < 2:
+        return drawn
+
+    def joined(arrow: re.Match[str]) -> str:
+        source, target = arrow.groups()
+        if (target, source) not in edges:
+            return arrow[0]
+        return f"\t{source} <-.-> {target};\n" if source in peers else ""
+
+    return _ARROW.sub(joined, drawn)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
