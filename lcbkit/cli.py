@@ -55,6 +55,7 @@ def protocol(args: Sequence[str] | None = None) -> NoReturn:
 
 def _run(command: click.Command, args: Sequence[str] | None, name: str) -> int:
     signal.signal(signal.SIGTERM, _interrupt)
+    _open_closed_streams()
     given = _each_id_with_its_flag(sys.argv[1:] if args is None else args)
     warnings.showwarning = _say_warning
     try:
@@ -84,6 +85,19 @@ def _run(command: click.Command, args: Sequence[str] | None, name: str) -> int:
             click.echo(f"lcb: cannot write {place}: {error.strerror}; {advice}", err=True)
         _write_no_more()
         return LcbkitError.exit_code
+
+
+def _open_closed_streams() -> None:
+    """Put the null device where the caller has closed a standard stream, as `lcb show RUN >&-` does.
+
+    Python has no object for such a one, and the next file that is opened would get its number.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+            os.set_inheritable(null, True)
+            stream = open(null, "r" if number == 0 else "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
 
 
 def _write_no_more() -> None:

@@ -87,6 +87,18 @@ def test_results_that_find_no_space_are_one_sentence() -> None:
     )
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_is_one_that_nobody_reads(tmp_path: Path, closed: str) -> None:
+    run = f'"$0" -m lcbkit run single --source sample --limit 1 --out-dir run {closed}'
+    done = subprocess.run(
+        ["sh", "-c", run, sys.executable], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert bool(done.stdout) is (">&-" not in closed.split())
+    assert bool(done.stderr) is ("2>&-" not in closed.split())
+    assert len((tmp_path / "run/predictions.jsonl").read_text().splitlines()) == 1
+
+
 def test_help_gives_each_command_a_whole_sentence_also_on_a_narrow_terminal(lcb: Lcb) -> None:
     done = lcb("--help", COLUMNS="80")
     assert done.code == 0
