@@ -130,6 +130,10 @@ class Panel:
         methods = sorted({score.method for score in scores if score.method})
         if methods:
             self.notes.append(f"{what}: 95 % intervals ({' or '.join(methods)}).")
+        if any(score.says_nothing for score in scores):
+            self.notes.append(
+                "Those of one problem, or of problems all alike, have no width and say nothing."
+            )
 
     def name_series(self, keys: Sequence[Artist], *, lift: float = 2) -> None:
         """Name the runs above the axes: one in a plain line, several in a legend.

@@ -12,9 +12,13 @@ from lcbkit.records import Record, Status
 from lcbkit.rows.schema import DIFFICULTIES, PLATFORMS
 from lcbkit.scoring.estimates import bootstrap_interval, pass_at_k, wilson_interval
 
-__all__ = ["UNKNOWN", "Score", "Summary", "group", "in_order", "mean_pass_at_k", "summarize"]
+__all__ = ["NO_WIDTH", "UNKNOWN", "Score", "Summary", "group", "in_order", "mean_pass_at_k", "summarize"]
 
 MODES = ("stdin", "functional")
+NO_WIDTH = (
+    "an interval without width comes from one problem, or from problems that are all alike: it says nothing"
+)
+"""What stands below scores of which one `says_nothing`."""
 UNKNOWN = "unk"
 """The group of what has no value in a grouping."""
 
@@ -42,6 +46,11 @@ class Score:
     def pass_at_1(self) -> float | None:
         """Passed / scored, or None where nothing is scored."""
         return self.passed / self.scored if self.scored else None
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether a bootstrap had nothing to draw anew: one problem, or problems that are all alike."""
+        return self.interval is not None and self.interval[0] == self.interval[1]
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> "Score":
@@ -216,6 +225,8 @@ class Summary:
         lines += [f"most frequent {name}: {one_line(error, 200)}" for name, error in self.errors.items()]
         if self.pass_at_k:
             lines.append(self._drawn())
+        if any(score.says_nothing for _, score in self.rows()):
+            lines.append(NO_WIDTH)
         if self.tokens["n_llm_calls"]:
             lines.append(_cost(self.tokens))
         return lines

@@ -9,7 +9,7 @@ from lcbkit.display.text import columns
 from lcbkit.errors import BadValueError
 from lcbkit.html import table
 from lcbkit.records import Record
-from lcbkit.scoring.scores import UNKNOWN, Score, group
+from lcbkit.scoring.scores import NO_WIDTH, UNKNOWN, Score, group
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,12 +79,13 @@ class ScoreTable:
         return [[name, *map(_short, line.values())] for name, line in self.scores.items()]
 
     def notes(self) -> list[str]:
-        """A sentence for each grouping of which the records know nothing."""
+        """What to know of the groupings and intervals, a sentence each."""
         known: tuple[set[str], ...] = (
             set(self.scores),
             {name for line in self.scores.values() for name in line},
         )
-        return [
+        empty = len(self.by) == 1 and any(line[_ALL].says_nothing for line in self.scores.values())
+        return [NO_WIDTH] * empty + [
             f"no record says its {name}{', since none holds its contest date' * (name == 'month')}"
             for name, groups in zip(self.by, known, strict=False)
             if groups - {_ALL} == {UNKNOWN}

@@ -189,6 +189,11 @@ def test_unlike_numbers_of_samples_are_told_as_they_are() -> None:
     assert "samples" not in words(plots.plot_by_difficulty(one))
 
 
+def test_whiskers_without_width_are_said_to_say_nothing() -> None:
+    assert "no width and say nothing" in words(plots.plot_by_month(made(12, samples=3)))
+    assert "no width" not in words(plots.plot_by_month(made(12)))
+
+
 def test_a_run_whose_score_is_none_says_so_on_the_figure() -> None:
     text = words(plots.plot_by_difficulty(made(broken=10)))
     assert "Not counted: 10 infrastructure errors." in text

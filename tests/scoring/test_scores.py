@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from lcbkit.records import Record, Status
-from lcbkit.scoring.scores import Score, summarize
+from lcbkit.scoring.scores import NO_WIDTH, Score, summarize
+from lcbkit.scoring.tables import score_table
 
 
 def record(problem_id: str, passed: bool = False, **more: object) -> Record:
@@ -68,6 +69,17 @@ def test_several_samples_are_not_taken_for_independent() -> None:
     assert several.pass_at_1 == one.pass_at_1 == 0.5
     assert several.interval is not None
     assert several.interval[1] - several.interval[0] > 0.3  # Wilson on 1,000 records would say 0.06
+
+
+def test_an_interval_that_had_nothing_to_draw_from_is_said_to_say_nothing() -> None:
+    alike = [record(str(i), True, sample=s) for i in range(2) for s in range(3)]
+    assert Score.of(alike).says_nothing
+    assert NO_WIDTH in str(summarize(alike))
+    assert NO_WIDTH in str(score_table(alike, "sample")) + str(score_table(alike, "status"))
+    unlike = [*alike, *(record("x", sample=s) for s in range(3))]
+    assert not Score.of(unlike).says_nothing
+    assert NO_WIDTH not in str(summarize(unlike))
+    assert not Score.of(alike[::3]).says_nothing, "Wilson's always has a width"
 
 
 def test_pass_at_k_leaves_out_problems_with_fewer_scored_samples() -> None:
