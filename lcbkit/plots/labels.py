@@ -1,5 +1,6 @@
 """What a figure writes: names that tell runs apart, in characters and a width that it can print."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -127,9 +128,9 @@ def fitted(text: str, points: float, size: float) -> str:
 
 
 def wrapped(text: str, points: float, size: float) -> str:
-    """The text in lines of at most so many points, broken at spaces."""
+    """The text in lines of at most so many points, broken at spaces, but not before a percent sign."""
     lines = [""]
-    for word in printable(text).split():
+    for word in re.findall(r"\S+(?: %)?", printable(text)):
         longer = f"{lines[-1]} {word}".strip()
         if width_of(longer, size) <= points or not lines[-1]:
             lines[-1] = fitted(longer, points, size)

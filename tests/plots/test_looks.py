@@ -15,6 +15,7 @@ from PIL import Image
 
 from lcbkit import plots
 from lcbkit.errors import BadValueError
+from lcbkit.plots.labels import wrapped
 from lcbkit.plots.marks import EDGE
 from lcbkit.plots.style import LOOKS, THEMES, heat_colours, lightness, look_of
 from tests.plots.drawn import PANELS, made, teams, words
@@ -139,3 +140,11 @@ def test_the_readers_own_settings_neither_change_a_figure_nor_are_changed(tmp_pa
         own = plots.save_figure(plots.plot_by_difficulty(made()), tmp_path / "b", "svg")[0].read_bytes()
         assert dict(mpl.rcParams) == before
     assert own == plain
+
+
+def test_a_percent_sign_stays_with_its_number_at_every_width() -> None:
+    text = "In brackets: 95 % intervals (Wilson). 20 problems."
+    for points in range(40, 200):
+        lines = wrapped(text, points, 6.5).split("\n")
+        assert " ".join(lines) == text or points < 60, "narrower than its longest word it may be cut"
+        assert not any(line.startswith("%") for line in lines)
