@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 import lcbkit
+from lcbkit.commands.talk import say
 from lcbkit.errors import BadValueError, NothingToDoError
 
 __all__ = ["plot"]
@@ -69,7 +70,7 @@ def plot(
     written = False
     for stem, figure in every_figure(loaded, note=not no_note, **look):
         if isinstance(figure, str):
-            click.echo(f"lcb: no {stem}: {figure}", err=True)
+            say(f"no {stem}: {figure}")
             continue
         for path in lcbkit.save_figure(figure, out_dir / stem, formats):
             click.echo(path)

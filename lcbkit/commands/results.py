@@ -15,6 +15,7 @@ from lcbkit.commands.options import (
     with_judge_cache,
     with_prices,
 )
+from lcbkit.commands.talk import say
 from lcbkit.errors import BadValueError
 from lcbkit.scoring.tables import GROUPINGS
 
@@ -141,4 +142,4 @@ def rejudge(
         **options,
     )
     click.echo(str(done))
-    click.echo(f"lcb: the new run is in {done.run.files}", err=True)
+    say(f"the new run is in {done.run.files}")

@@ -20,6 +20,7 @@ from lcbkit.commands.options import (
     with_source,
     with_team,
 )
+from lcbkit.commands.talk import say
 from lcbkit.display.text import one_line
 from lcbkit.records import Status
 from lcbkit.topologies.roles import TOPOLOGIES
@@ -85,9 +86,9 @@ def run(context: click.Context, /, topology: str, **options: Any) -> None:
     if prices:
         click.echo(f"cost: {result.cost(prices) or 'unknown, since no tokens were reported'}")
     if not quiet:
-        click.echo(f"lcb: the run is in {result.files}", err=True)
+        say(f"the run is in {result.files}")
     if outage := outages(result, options["max_infra_rate"]):
-        click.echo(f"lcb: {outage}, then run the same command again: it takes up only those", err=True)
+        say(f"{outage}, then run the same command again: it takes up only those")
         context.exit(INFRASTRUCTURE)
 
 

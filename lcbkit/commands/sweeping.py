@@ -22,6 +22,7 @@ from lcbkit.commands.options import (
     with_tool,
 )
 from lcbkit.commands.solving import INFRASTRUCTURE, outages
+from lcbkit.commands.talk import say
 from lcbkit.topologies.reports import MESSAGE_FORMATS
 from lcbkit.topologies.roles import TOPOLOGIES
 
@@ -105,14 +106,14 @@ def sweep(
         **options,
     )
     click.echo(str(done.table(prices=prices)))
-    click.echo(f"lcb: {done.folder} holds the runs, table.csv and table.md", err=True)
+    say(f"{done.folder} holds the runs, table.csv and table.md")
     troubles = {
         cell.name: trouble
         for cell, run in done.runs.items()
         if run is not None and (trouble := outages(run, options["max_infra_rate"]))
     }
     for name, trouble in [*((cell.name, why) for cell, why in done.failures.items()), *troubles.items()]:
-        click.echo(f"lcb: {name}: {trouble}", err=True)
+        say(f"{name}: {trouble}")
     if troubles:
-        click.echo("lcb: the same command runs those again that had errors, and nothing else", err=True)
+        say("the same command runs those again that had errors, and nothing else")
     context.exit(INFRASTRUCTURE if troubles else 2 if done.failures else 0)

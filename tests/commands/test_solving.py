@@ -1,3 +1,4 @@
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,22 @@ def test_a_run_says_where_it_lies(lcb: Lcb) -> None:
     done = lcb("run", "single", "--source", "sample", "--only", "lk104", "--judge-workers", 1)
     (folder,) = Path("runs").iterdir()
     assert f"lcb: the run is in {folder}\n" in done.err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has this device that is always full")
+def test_a_log_on_a_full_disk_fails_no_run(
+    lcb: Lcb, endpoint: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endpoint.script = lambda _request: ANSWER
+    flags = ("single", "--source", "sample", "--base-url", endpoint.url, "--model", "m", "--limit", 1)
+    full = Path("/dev/full").open("w", encoding="utf-8")  # noqa: SIM115 - closing it fails as well
+    with monkeypatch.context() as patch:
+        patch.setattr("sys.stderr", full)
+        done = lcb("run", *flags, "--out-dir", "r")
+        again = lcb("rejudge", "r")
+    with contextlib.suppress(OSError):
+        full.close()
+    assert (done.code, again.code) == (0, 0)
 
 
 def test_the_cost_is_told_and_prices_that_lack_the_model_are_refused_before_it_is_asked(
