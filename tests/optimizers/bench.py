@@ -5,9 +5,12 @@ outcome = Gepa().run(context("single", bench, reflect=lambda prompt, **_: "```\\
 assert bench.ledger.assert_closed().charged <= 56
 """
 
+import atexit
+import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -265,6 +268,14 @@ def _silent(prompt: str, **_: Any) -> str:
     raise AssertionError(f"nobody was to be asked: {prompt[:200]}")
 
 
+@cache
+def _scratches() -> Path:
+    """Where all scratch folders of this process lie; it goes when the process ends."""
+    folder = Path(tempfile.mkdtemp(prefix="lcb-bench-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 def context(
     topology: str,
     evaluate: Bench,
@@ -289,6 +300,6 @@ def context(
         reflect=reflection,
         task_llm=task,
         seed=seed,
-        scratch=scratch or Path(tempfile.mkdtemp(prefix="lcb-bench-")),
+        scratch=scratch or Path(tempfile.mkdtemp(dir=_scratches())),
         journal=Journal(),
     )
