@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from lcbkit import html
 from lcbkit.display.text import columns
-from lcbkit.errors import UnknownProblemError
+from lcbkit.errors import BadValueError, UnknownProblemError
 from lcbkit.known_ids import errata
 from lcbkit.rows.decoding import count_tests, decode_tests
 from lcbkit.rows.fields import contest_moment, function_name, id_field, text_field, word_field
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import datasets
     import pandas
 
-__all__ = ["Mode", "Problem", "ProblemSet", "TestCase", "digest_of"]
+__all__ = ["Mode", "Problem", "ProblemSet", "TestCase", "check_problem", "digest_of"]
 
 Mode = Literal["stdin", "functional"]
 
@@ -351,6 +351,14 @@ _COLUMNS_OF_A_LISTING = (
     "erratum",
 )
 _HEADER = tuple(name.replace("_", " ") for name in _COLUMNS_OF_A_LISTING)
+
+
+def check_problem(value: object, use: str) -> None:
+    """Raise BadValueError for an id, a row or whatever else stands in place of the problem for some use."""
+    if not isinstance(value, Problem):
+        raise BadValueError(
+            f"{use} a Problem, not {value!r:.80}; take one out of load_problems(...), by its place or id"
+        )
 
 
 def digest_of(ids: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ the statement are part of the text. The template and its two instructions are qu
 THIRD_PARTY_NOTICES.md.
 """
 
-from lcbkit.problems import Problem
+from lcbkit.problems import Problem, check_problem
 
 __all__ = ["build_prompt"]
 
@@ -28,9 +28,13 @@ def build_prompt(problem: Problem) -> str:
     Args:
         problem: its starter code, when there is any, decides on the format line, as in LiveCodeBench.
 
+    Raises:
+        BadValueError: for what is no problem.
+
     Source:
         `get_generic_question_template_answer` of LiveCodeBench.
     """
+    check_problem(problem, "a prompt states")
     form = _FUNCTIONAL_FORMAT if problem.starter_code else _STDIN_FORMAT
     # Pasted, not formatted: statements and starter code hold braces.
     return (

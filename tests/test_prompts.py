@@ -4,6 +4,9 @@ import hashlib
 import json
 from pathlib import Path
 
+import pytest
+
+from lcbkit.errors import BadValueError
 from lcbkit.problems import Problem
 from lcbkit.prompts import build_prompt
 
@@ -64,3 +67,8 @@ def test_real_problems_give_the_official_prompts(shared: Path) -> None:
         prompts = [build_prompt(Problem.from_row(json.loads(line))) for line in file]
     assert len(prompts) == 50
     assert hashlib.sha256("\0".join(prompts).encode()).hexdigest() == OFFICIAL_DIGEST
+
+
+def test_an_id_is_no_problem() -> None:
+    with pytest.raises(BadValueError, match=r"not 'p1'; take one out of load_problems"):
+        build_prompt("p1")  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Literal
 
 from lcbkit.errors import BadValueError
-from lcbkit.problems import Problem, TestCase
+from lcbkit.problems import Problem, TestCase, check_problem
 
 __all__ = ["SPARE_CHARACTERS", "Shelf", "Tests", "select_tests"]
 
@@ -23,11 +23,7 @@ def select_tests(problem: Problem, tests: Tests) -> Sequence[TestCase]:
         BadValueError: for another word, or for what is no problem.
         DatasetError: when the hidden tests cannot be read any more.
     """
-    if not isinstance(problem, Problem):
-        raise BadValueError(
-            f"a program is judged on a Problem, not on {problem!r:.80}; take one out of load_problems(...), "
-            "by its place or id"
-        )
+    check_problem(problem, "a program is judged on")
     if not isinstance(tests, str):
         return tuple(tests)
     if tests == "hidden":

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
 
 from lcbkit.errors import BadValueError, ModelError
 from lcbkit.models import get_model, holds_python_exec, model_name, note_python_exec, sampling
-from lcbkit.problems import Problem
+from lcbkit.problems import Problem, check_problem
 from lcbkit.prompts import build_prompt
 from lcbkit.topologies.answer import AgentRun, TeamAnswer, Usage, Votes
 from lcbkit.topologies.contract import CONTRACT_VERSION, as_sent
@@ -330,11 +330,7 @@ class Diagram:
 
 def _first_seed(problem: Problem, seed: int, sample: int) -> int:
     """The seed of agent 0, after a look at what a caller gave."""
-    if not isinstance(problem, Problem):
-        raise BadValueError(
-            f"a team solves a Problem, not {problem!r:.80}; take one out of load_problems(...), by its place "
-            "or id"
-        )
+    check_problem(problem, "a team solves")
     for name, number in (("seed", seed), ("sample", sample)):
         if not hasattr(number, "__index__"):
             raise BadValueError(f"{name} is {number!r}; it must be a whole number")

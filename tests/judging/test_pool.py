@@ -89,9 +89,9 @@ def test_an_answer_without_a_program_is_no_program_to_judge(pool: Pool) -> None:
 
 
 def test_an_id_in_place_of_a_problem_is_told_how_to_get_one(pool: Pool) -> None:
-    with pytest.raises(BadValueError, match=r"not on 'lkc1_A'; take one out of load_problems"):
+    with pytest.raises(BadValueError, match=r"not 'lkc1_A'; take one out of load_problems"):
         pool.judge(ECHO, "lkc1_A")  # type: ignore[arg-type]
-    with pytest.raises(BadValueError, match=r"not on 'lkc1_A'; take one out of load_problems"):
+    with pytest.raises(BadValueError, match=r"not 'lkc1_A'; take one out of load_problems"):
         list(pool.iter_judge([(ECHO, "lkc1_A")]))  # type: ignore[list-item]
 
 
