@@ -1,6 +1,6 @@
 import random
 from itertools import combinations, product
-from statistics import fmean
+from statistics import NormalDist, fmean
 
 import pytest
 
@@ -84,3 +84,8 @@ def test_mcnemar_is_the_chance_of_a_split_at_least_as_uneven(only_a: int, only_b
     n, gap = only_a + only_b, abs(only_a - only_b)
     flips = [sum(flip) for flip in product((1, -1), repeat=n)]
     assert mcnemar_p(only_a, only_b) == pytest.approx(fmean(abs(total) >= gap for total in flips))
+
+
+def test_mcnemar_of_thousands_is_the_normal_tail_with_its_correction() -> None:
+    z = (abs(5_100 - 4_900) - 1) / 10_000**0.5
+    assert mcnemar_p(5_100, 4_900) == pytest.approx(2 * NormalDist().cdf(-z), rel=1e-3)
