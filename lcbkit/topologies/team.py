@@ -302,7 +302,7 @@ def _in_one_row(drawn: str) -> str:
 
     def joined(arrow: re.Match[str]) -> str:
         source, target = arrow.groups()
-        if (target, source) not in edges:
+        if (target, source) not in edges or (source in peers) == (target in peers):
             return arrow[0]
         return f"\t{source} <-.-> {target};\n" if source in peers else ""
 

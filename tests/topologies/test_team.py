@@ -17,7 +17,7 @@ from lcbkit.errors import BadValueError, ModelError, RecordingError
 from lcbkit.models import get_model
 from lcbkit.problems import Problem
 from lcbkit.topologies.events import AgentFinished, AgentStarted, RolloutFinished, RolloutStarted, ToolCalled
-from lcbkit.topologies.team import Team, build_team
+from lcbkit.topologies.team import Team, _in_one_row, build_team
 from tests.topologies.conftest import ANSWER, DOUBLE
 
 CALL = Reply(tool_calls=[tool_call("python_exec", code=DOUBLE, stdin="3")])
@@ -125,6 +125,13 @@ def test_the_description_is_plain_json_that_tells_teams_apart(endpoint: Scripted
     assert described["team_size"] is None
     others = [single(endpoint, python_exec=False), single(endpoint, prompts={"solver": "Mine."})]
     assert described["prompts_sha256"] not in [other.describe()["prompts_sha256"] for other in others]
+
+
+def test_a_drawing_joins_two_arrows_only_between_a_peer_and_what_is_none() -> None:
+    starts = "\t__start__ --> a;\n\t__start__ --> b;\n"
+    among_peers, behind = "\ta --> b;\n\tb --> a;\n", "\tx --> y;\n\ty --> x;\n"
+    drawn = f"{starts}\ta -.-> x;\n{among_peers}{behind}\tx -.-> a;\n"
+    assert _in_one_row(drawn) == f"{starts}\ta <-.-> x;\n{among_peers}{behind}"
 
 
 def test_a_team_shows_as_mermaid_and_as_text_and_never_asks_the_web(endpoint: ScriptedEndpoint) -> None:
