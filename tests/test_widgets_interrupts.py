@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
 from tests.live_kernel import Kernel, running_kernel, wait_until
+from tests.processes import below
 
 OPEN = """
 import lcbkit
@@ -22,11 +22,6 @@ def kernel(tmp_path: Path) -> Iterator[Kernel]:
         yield kernel
 
 
-def programs(kernel: Kernel) -> list[psutil.Process]:
-    """What runs below the kernel."""
-    return [child for child in kernel.children() if child.status() != psutil.STATUS_ZOMBIE]
-
-
 def printed(kernel: Kernel, code: str) -> str:
     reply, outputs = kernel.run(code)
     assert reply["status"] == "ok", reply
@@ -35,16 +30,16 @@ def printed(kernel: Kernel, code: str) -> str:
 
 def test_an_interrupted_cell_that_judges_ends_with_the_interrupt_and_no_process(kernel: Kernel) -> None:
     message = kernel.start("browser.judge()")
-    assert wait_until(lambda: len(programs(kernel)) > 1)
+    assert wait_until(lambda: len(below(kernel.pid)) > 1)
     kernel.manager.interrupt_kernel()
     assert kernel.end(message)["ename"] == "KeyboardInterrupt"
-    assert not programs(kernel)
+    assert not below(kernel.pid)
     assert printed(kernel, "print(browser.judge('print(0)', tests='public').total)") == "2\n"
 
 
 def test_an_interrupt_while_the_kernel_is_idle_stops_what_a_click_began(kernel: Kernel) -> None:
     printed(kernel, "browser._view.judge.click()")
-    assert wait_until(lambda: len(programs(kernel)) > 1)
+    assert wait_until(lambda: len(below(kernel.pid)) > 1)
     kernel.manager.interrupt_kernel()
-    assert wait_until(lambda: not programs(kernel))
+    assert wait_until(lambda: not below(kernel.pid))
     assert "stopped" in printed(kernel, "browser._bench.job.wait(); print(browser._view.status.value)")

@@ -26,6 +26,8 @@ import psutil
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Locator, Page, expect
 
+from tests.processes import runs
+
 __all__ = ["Lab", "NotebookPage", "start_lab", "stop_lab"]
 
 PATIENCE = 90_000  # milliseconds; a step is waited for, and a busy machine is no failure
@@ -257,7 +259,7 @@ class NotebookPage:
             "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.id"
         )
         for process in psutil.Process(self._lab.process.pid).children(recursive=True):
-            if any(kernel in word for word in process.cmdline()):
+            if runs(process, kernel):
                 return process.pid
         raise LookupError(f"no process for kernel {kernel}")
 

@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.lab import NotebookPage
 from tests.conftest import ROOT
+from tests.processes import below
 
 BROWSER = """
 import lcbkit
@@ -174,7 +174,7 @@ def test_judges_a_wrong_and_a_right_program_and_survives_a_reload(shown: Noteboo
 
 @pytest.mark.parametrize("way", ["button", "interrupt"])
 def test_a_stop_and_an_interrupt_leave_no_process(shown: NotebookPage, way: str) -> None:
-    kernel = psutil.Process(shown.kernel_pid())
+    kernel = shown.kernel_pid()
     field(shown).fill("print(int(input().split()[0]) // 1)\nwhile True: pass\n")
     shown.panel.get_by_role("button", name="Judge").click()
     expect(state(shown)).to_contain_text("judging")
@@ -186,7 +186,7 @@ def test_a_stop_and_an_interrupt_leave_no_process(shown: NotebookPage, way: str)
         shown.panel.get_by_role("button", name="Stop").click()
     expect(state(shown)).to_contain_text("stopped after")
     expect(shown.panel.get_by_role("button", name="Judge")).to_be_enabled()
-    assert not [child for child in kernel.children(recursive=True) if child.status() != psutil.STATUS_ZOMBIE]
+    assert not below(kernel)
 
 
 HOSTILE = """

@@ -22,6 +22,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -137,10 +138,11 @@ def _bury() -> list[str]:
                 time.sleep(0.01)
         except ChildProcessError:
             return []
-    left = psutil.Process().children(recursive=True)
-    names = [f"{process.pid} {' '.join(process.cmdline())[:120]}" for process in left]
-    for process in left:
-        process.kill()
+    names = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            names.append(f"{process.pid} {' '.join(process.cmdline())[:120]}")
+            process.kill()
     return names
 
 

@@ -24,6 +24,7 @@ from twice_problems import RIGHT, WRONG, asked_for, row
 from lcbkit.records import Record
 from lcbkit.results import Run, load_run
 from lcbkit.runs.batch import REDO
+from tests.processes import runs
 
 __all__ = ["INSTANCES", "Aim", "Batch", "Ending", "Key", "Site", "can_mount", "site"]
 
@@ -233,14 +234,14 @@ class Batch:
     def judging(self) -> list[list[psutil.Process]]:
         """For each judge worker all of its processes, from the first down to the test's."""
         with suppress(psutil.Error):
-            first = [child for child in psutil.Process(self.pid).children() if _runs(child, "worker.py")]
+            first = [child for child in psutil.Process(self.pid).children() if runs(child, "worker.py")]
             return [[worker, *worker.children(recursive=True)] for worker in first]
         return []
 
     def cluster(self) -> list[psutil.Process]:
         """The workers of its own Dask cluster."""
         with suppress(psutil.Error):
-            return [child for child in psutil.Process(self.pid).children() if _runs(child, "spawn_main")]
+            return [child for child in psutil.Process(self.pid).children() if runs(child, "spawn_main")]
         return []
 
     def wait(self) -> Ending:
@@ -258,12 +259,6 @@ class Batch:
 
 def _key(row: dict[str, Any]) -> Key:
     return row["id"], row["sample"]
-
-
-def _runs(process: psutil.Process, what: str) -> bool:
-    with suppress(psutil.Error):
-        return what in " ".join(process.cmdline())
-    return False
 
 
 @contextmanager

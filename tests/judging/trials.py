@@ -21,6 +21,7 @@ import psutil
 
 from lcbkit import Problem, Report, Verdict, judge_many, sandbox_status
 from lcbkit.judging.bubblewrap import SCRATCH
+from tests.processes import below
 
 __all__ = [
     "BURIED",
@@ -156,10 +157,8 @@ def processes_with(marker: str) -> list[str]:
 def judging_processes() -> list[str]:
     """Command lines of workers and of what their programs have started, below this process."""
     found = []
-    for process in psutil.Process().children(recursive=True):
+    for process in below():
         with suppress(psutil.Error):
-            if process.status() == psutil.STATUS_ZOMBIE:
-                continue
             line, surroundings = " ".join(process.cmdline()), process.environ()
             home = surroundings.get("HOME", "")
             if "worker.py" in line or home.startswith(SCRATCH) or "lcbkit-judge-" in home:

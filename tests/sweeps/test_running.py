@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from scripted_endpoint import Reply, Request, ScriptedEndpoint
 from twice_problems import RIGHT, WRONG, asked_for, problem_set
@@ -19,6 +18,7 @@ from lcbkit.results import load_run
 from lcbkit.runs.progress import InstanceFinished
 from lcbkit.sweeps.folder import Sweep, load_sweep
 from lcbkit.sweeps.running import CellFinished, CellStarted, SweepEvent, sweep
+from tests.processes import below, runs
 
 Go = Callable[..., Sweep]
 
@@ -168,8 +168,7 @@ def test_one_cluster_of_this_machine_serves_all_cells(go: Go, endpoint: Scripted
 
 def cluster_processes() -> set[int]:
     """The workers of a cluster that this process has started."""
-    children = psutil.Process().children(recursive=True)
-    return {child.pid for child in children if "spawn_main" in " ".join(child.cmdline())}
+    return {process.pid for process in below() if runs(process, "spawn_main")}
 
 
 def test_the_folder_of_a_run_is_no_place_for_a_sweep(
