@@ -309,21 +309,31 @@ class _Keeper:
         self._calls: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
+        self._closed = False
 
     def call(self, function: Callable[[], _T]) -> _T:
-        with self._lock:
+        """Have something done there.
+
+        Raises:
+            SandboxError: it is closed.
+        """
+        future: Future[_T] = Future()
+        with self._lock:  # nothing may come behind the word that ends the thread: nobody would do it
+            if self._closed:
+                raise SandboxError(STOPPED)
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._run, name="lcbkit-judge-keeper", daemon=True)
                 with suppress(RuntimeError):  # the interpreter is ending and starts no thread
                     self._thread.start()
-            if not self._thread.is_alive():
-                return function()
-        future: Future[_T] = Future()
-        self._calls.put((function, future))
-        return future.result()
+            alive = self._thread.is_alive()
+            if alive:
+                self._calls.put((function, future))
+        return future.result() if alive else function()
 
     def close(self) -> None:
-        self._calls.put(None)
+        with self._lock:
+            self._closed = True
+            self._calls.put(None)
 
     def _run(self) -> None:
         while (item := self._calls.get()) is not None:

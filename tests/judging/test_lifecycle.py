@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -149,6 +150,22 @@ def test_a_pool_that_nobody_holds_takes_its_workers_along(tier: str) -> None:
     del pool, worker
     gc.collect()
     assert not psutil.pid_exists(number)
+
+
+def test_who_wants_a_worker_of_a_closed_pool_is_refused_and_does_not_wait(tier: str) -> None:
+    busy, release = threading.Event(), threading.Event()
+    with Pool(1, sandbox=tier) as pool, ThreadPoolExecutor(1) as threads:
+        keeper = pool._crew._keeper
+        first = threads.submit(keeper.call, lambda: busy.set() or release.wait())
+        try:
+            assert busy.wait(60)
+            pool.close()
+            # As of a caller that saw the pool open a moment ago; the thread that starts workers still lives.
+            with pytest.raises(SandboxError, match="the judge was stopped"):
+                keeper.call(list)
+        finally:
+            release.set()
+        assert first.result()
 
 
 def test_workers_outlive_the_thread_that_first_used_them(tier: str) -> None:
